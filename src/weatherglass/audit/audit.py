@@ -48,7 +48,7 @@ class Audit:
         registrations: tuple[Registration, ...] = (),
         added_to: Mapping[str, Any] | None = None,
     ) -> None:
-        """Args as in `weatherglass.run`.
+        """Prepare to run a plan; the other arguments are those of `weatherglass.run`.
 
         Args:
             call: who asked for the run, and how, for its record.

@@ -1,4 +1,4 @@
-"""From vectors to a Result: a metric measures, then p, intervals and what the number hangs on (docs/methods 1 to 3)."""
+"""Evaluate metrics on vectors: the value, p, intervals and leave-one-out, as a Result (docs/methods 1 to 3)."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def associate(
 
 
 def evaluate_sets(sets: Sequence[VectorSet], metric: Metric, settings: Settings) -> Result:
-    """One metric on sets that stand for themselves, without model or test."""
+    """Evaluate one metric on given sets, without a model or a test."""
     check(sets)
     covariances = _covariances(sets, settings.covariance) if metric.info.covariances else None
     result = next(evaluate(sets, [metric], settings, covariances))
@@ -90,12 +90,12 @@ def evaluate_sets(sets: Sequence[VectorSet], metric: Metric, settings: Settings)
 
 
 def _row_names(role: str, number: int) -> tuple[Element, ...]:
-    """Each row is a word of its own: X[0], X[1], …"""
+    """Return an element per row, named X[0], X[1], …"""
     return tuple(Element(name, name) for name in (f"{role}[{row}]" for row in range(number)))
 
 
 def _covariances(sets: Sequence[VectorSet], estimator: str) -> tuple[Covariance, Covariance]:
-    """Those of A and B."""
+    """Return the covariances of A and B."""
     from weatherglass.metrics.weat.covariance import estimate_covariance
 
     _, _, a, b = sets
@@ -135,7 +135,7 @@ def evaluate(
 def _result(
     metric: Metric, estimate: Estimate, settings: Settings, targets: TargetTexts | None = None
 ) -> Result:
-    """The estimate with p, intervals and leave-one-out, as far as its Null and Resample give them."""
+    """Return the estimate with p, intervals and leave-one-out, as far as its Null and Resample provide them."""
     by_words = settings.permute == "words"
     fields: dict[str, Any] = {
         "metric": metric.name,

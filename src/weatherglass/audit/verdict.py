@@ -58,7 +58,7 @@ class Verdict:
     check: bool = False
     """Whether it is a sanity check, which has no outcome but is found or not."""
     found: bool | None = None
-    """Of a sanity check: whether p ≤ alpha in the expected direction, without correction; None for others."""
+    """Whether a sanity check has p ≤ alpha in the expected direction, without correction; None for other topics."""
     sets: tuple[tuple[str, ...], ...] = ()
     """The categories of X, Y, A and B over all tests; empty where a test has other sets."""
     tests: tuple[str, ...]
@@ -116,12 +116,12 @@ class Verdict:
     """How the mean d compares with the reference models; None where they have not these tests, metric and settings."""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values by name."""
+        """Return plain values by name."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Verdict:
-        """The inverse of `to_json`, from JSON, which knows no tuples."""
+        """Return the verdict that `to_json` stored, with tuples for the lists of JSON."""
         reference = record["reference"]
         lists = {name: tuple(record[name]) for name in ("tests", "measured", "marked", "fragile")}
         sets = tuple(map(tuple, record["sets"]))
@@ -213,7 +213,7 @@ def _with_fields(result: Result, fields: Mapping[str, Any], warnings: Iterable[W
 
 
 def why_not_judged(result: Result) -> str:
-    """Why a result has no p that a verdict could start from; empty where it has."""
+    """Return why a result has no p that a verdict can use; empty if it has one."""
     if result.why_no_p:
         return f"{result.metric} has no p: {result.why_no_p}"
     if result.permute != "words" or (result.signed and result.alternative != "two-sided"):
@@ -241,7 +241,7 @@ class _Rule:
     rows: dict[int, tuple[dict[str, Any], list[Warning]]] = field(default_factory=dict)
 
     def family(self, by_topic: Mapping[str, Sequence[int]]) -> Iterator[Verdict]:
-        """The verdict on each topic, after correction for all of them."""
+        """Yield the verdict on each topic, after correction for all topics."""
         from weatherglass.stats.verdict import decide
 
         groups = {
@@ -263,7 +263,7 @@ class _Rule:
                 yield replace(group.known, why=group.why_not or _all_measured(group), family=len(judged))
 
     def check(self, name: str, places: Sequence[int]) -> Iterator[Verdict]:
-        """Whether a sanity check is found, by itself."""
+        """Yield the verdict on one sanity check: found or not."""
         group = _group(name, [self.results[place] for place in places])
         verdict = replace(group.known, check=True, family=1)
         if not group.tested or group.why_not:
@@ -314,7 +314,7 @@ class _Group:
     """Whether the metric is a d with a sign, so that the topic has a D."""
 
     def evidence(self, alpha: float) -> TopicEvidence:
-        """What is known of the topic before it is compared with others."""
+        """Return the evidence on the topic before it is compared with other topics."""
         from weatherglass.stats.verdict import measure_topic, measure_unsigned_topic
 
         if self.signed_d:
@@ -345,7 +345,7 @@ def _group(topic: str, rows: Sequence[Result]) -> _Group:
 
 
 def _topic_test(row: Result, alpha: float) -> TopicTest:
-    """What a row contributes to D."""
+    """Return what a row contributes to D."""
     from weatherglass.stats.topic import TopicTest
 
     words = sorted(unit_scores(row.scores, "words"), key=lambda unit: unit.role)  # X before Y
@@ -364,7 +364,7 @@ def _topic_test(row: Result, alpha: float) -> TopicTest:
 
 
 def _with_templates(tables: AttributeTables, row: Result) -> AttributeTables:
-    """The tables with the scores by template, where all target words appear in the same templates once each."""
+    """Return the tables with scores by template, if each target word appears once in each of the same templates."""
     by_word: dict[tuple[str, str], dict[str | None, float]] = {}
     for score in row.scores:
         by_word.setdefault((score.role, score.word), {})[score.template] = score.score
@@ -394,7 +394,7 @@ def _judged(group: _Group, decision: TopicDecision, multiverse_p: float | None, 
 
 
 def _with_numbers(verdict: Verdict, group: _Group, evidence: TopicEvidence, alpha: float) -> Verdict:
-    """The verdict with the numbers of its topic; those of a single test are its row's."""
+    """Return the verdict with the numbers of its topic; for a single test, those of its row."""
     from weatherglass.stats.topic_attributes import placebo
     from weatherglass.stats.topic_effect import heterogeneity
     from weatherglass.stats.verdict import minimum_detectable_mean
@@ -467,7 +467,7 @@ def _all_measured(group: _Group) -> str:
 
 
 def _why(verdict: Verdict, group: _Group) -> str:
-    """What the verdict rests on, and what keeps it from being more."""
+    """Return the reason for the verdict, and what limits it."""
     topics = f"{verdict.family} topic{'s' if verdict.family != 1 else ''}"
     corrected = f"p = {_p(verdict.p_adjusted)} after correction for {topics}"
     pieces = ""

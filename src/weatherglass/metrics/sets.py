@@ -16,7 +16,7 @@ from weatherglass.errors import UnitError
 
 @dataclass(frozen=True, slots=True)
 class VectorSet:
-    """The vectors of one set and, where known, the elements they stand for."""
+    """The vectors of one set and, if known, their elements."""
 
     role: str
     """X, Y, X3, … or A, B, A3, …"""
@@ -134,7 +134,7 @@ def mean_by_unit(scores: NDArray[np.float64], units: Integers) -> NDArray[Any]:
         return scores[order]
     starts = np.cumsum(sizes) - sizes
     means = np.empty((len(sizes), *scores.shape[1:]))
-    # Units of one size are sorted and summed together: words mostly stand in equally many sentences.
+    # Units of one size are sorted and summed together: words mostly occur in equally many sentences.
     for size in dict.fromkeys(sizes.tolist()):
         equal = np.flatnonzero(sizes == size)
         elements = scores[order[starts[equal, np.newaxis] + np.arange(size)]]

@@ -56,7 +56,7 @@ def notes(
     score_reliability: float | None = None,
     alpha: float = 0.05,
 ) -> tuple[Warning, ...]:
-    """Return the warnings that fit a row, from its scores, the p of both readings and the reliability."""
+    """Return the warnings of a row, from its scores, p for fixed and random attributes and the reliability."""
     scores = within(np.concatenate([x, y]).astype(np.float64), len(x))
     welch = welch_p(x, y)
     low, high = LIKE_SIZES
@@ -98,7 +98,7 @@ _LEFT_OUT_FIELDS = itemgetter(*LeftOut._fields)
 
 @dataclass(frozen=True, slots=True)
 class HangsOn:
-    """The word or template whose removal gives the largest p."""
+    """The word or template whose removal raises p most."""
 
     kind: str
     role: str
@@ -140,7 +140,7 @@ class Robustness:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for the journal."""
-        # `asdict` copies each of thousands of numbers on its own; nothing here can change.
+        # `asdict` copies each of thousands of numbers; nothing here can change.
         return {
             **{field.name: getattr(self, field.name) for field in fields(self)},
             "bootstrap": asdict(self.bootstrap) if self.bootstrap else None,
@@ -204,10 +204,10 @@ def assess(
     Args:
         named: the raw measures of the test, by unit.
         of: d and its p.
-        test: computes p of the scores that are left without a word or template; True asks for rough bounds only.
+        test: computes p of the scores that are left without a word or template; True allows rough bounds.
         without_templates: each sentence template with the scores of X and of Y without it.
     """
-    # Here, and not above: whoever reads a finished run needs `Robustness` and nothing that computes it.
+    # Imported here: reading a finished run needs `Robustness`, but nothing that computes it.
     from weatherglass.metrics.weat.scores import effect_size
     from weatherglass.metrics.weat.tables import unit_scores
     from weatherglass.stats.attributes import fixed_attributes
@@ -272,7 +272,7 @@ LEAST_TEMPLATES = 3
 def _over_attributes(
     named: NamedSample, scores: Vector, alpha: float
 ) -> tuple[RandomAttributes, tuple[Matrix, Matrix]]:
-    """Return the reading for random attributes, and the unit scores (down) without each attribute of A, and of B."""
+    """Return the effect for random attributes, and the unit scores (down) without each attribute of A and of B."""
     from weatherglass.stats.attributes import random_attributes, random_attributes_uncorrected
 
     sample, rows = named.sample, named.rows

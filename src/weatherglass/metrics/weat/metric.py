@@ -63,12 +63,12 @@ class ScoreResample:
 
     exchange: Exchange
     samples: Callable[[], Samples]
-    """Computes what is resampled, when it is asked for."""
+    """Computes what is resampled, on demand."""
     flipped: bool = False
     """Whether the value is reported as |d| although d is negative."""
 
     def assess(self, tested: Tested) -> Assessment:
-        """Return both readings of d, its leave-one-out values and its null distribution."""
+        """Return d for fixed and random attributes, its leave-one-out values and its null distribution."""
         from weatherglass.stats.robustness import assess
 
         samples = self.samples()
@@ -256,7 +256,7 @@ def weat(arguments: Sequence[str], named: Mapping[str, str]) -> list[Weat]:
 
 
 def under_profile(metrics: Iterable[Metric], profile: str) -> list[Metric]:
-    """Return the metrics, WEAT's as the profile reports them unless they name one of their own.
+    """Return the metrics, WEAT's as the profile reports them unless they name another profile.
 
     Raises:
         WeatherglassError: if a metric knows no profiles.

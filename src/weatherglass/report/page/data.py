@@ -382,10 +382,10 @@ def _packed_scores(result: Result, shared: Shared) -> dict[str, Any]:
 def _packed_trust(trust: Robustness, d: float, alpha: float, shared: Shared) -> dict[str, Any]:
     """Return how far a result can be trusted: leave-one-out effects, null distribution, bootstrap, decisive words."""
     packed: dict[str, Any] = {
-        "such_corrected": trust.random_corrected,
+        "random_corrected": trust.random_corrected,
         "templates_random": trust.templates_random,
-        "these_reason": trust.fixed_reason,
-        "such_reason": trust.random_reason,
+        "fixed_reason": trust.fixed_reason,
+        "random_reason": trust.random_reason,
         "excluded_above": rounded(trust.excluded_above, 3),
     }
     if trust.left_out:

@@ -20,7 +20,7 @@ TIE = 1e-12
 FEW_PARTITIONS = 10**8
 """Among more partitions than this, sums are as close by accident, and a single partition does not matter to p."""
 SPACING_FIT = 1e-13
-"""How far, as a share of the largest |s|, scores may lie from a common spacing that is taken for theirs."""
+"""How far, as a share of the largest |s|, scores may deviate from a common spacing that is accepted."""
 LEAST_SPACING = 1e-8
 """A common spacing below this share of the largest |s| cannot be distinguished from chance."""
 
@@ -55,7 +55,7 @@ class Grid:
 def on_grid(x: Vector, y: Vector) -> Grid:
     """Sort the scores of X and Y together, merge ties and round them to a common integer grid.
 
-    The grid is the scores' own common spacing where they have one (ranks, counts, decimals), otherwise a
+    The grid is the common spacing of the scores if they have one (ranks, counts, decimals), otherwise a
     power of two fine enough for the last bit of the largest score, or as fine as n scores allow without overflow.
 
     Raises:
@@ -96,8 +96,8 @@ def on_grid(x: Vector, y: Vector) -> Grid:
 def _common_spacing(levels: Vector) -> Integers | None:
     """Return the levels as multiples of their common spacing, or None if they have none that is coarse enough.
 
-    0.1 + 0.2 and 0.3 are a tie to whoever wrote the scores, but not in binary; so the spacing is looked for
-    by Euclid's algorithm on the differences, and believed only if every level fits.
+    0.1 + 0.2 and 0.3 are a tie to whoever wrote the scores, but not in binary; so the spacing is found
+    by Euclid's algorithm on the differences, and accepted only if every level fits.
     """
     largest = float(np.abs(levels).max())
     steps = levels - levels[0]

@@ -110,7 +110,7 @@ def _draw(
 def _alias_tables(block: int, population: int, low: int, high: int) -> Bits:
     """Return Walker's alias table of how many draws fall into this block, for each number of draws left.
 
-    An entry holds 60 bits of threshold and 4 bits of alias; a cell keeps its own number if the random bits are
+    An entry has 60 bits of threshold and 4 bits of alias; a cell keeps its own number if the random bits are
     below the entry. Tests of one size share the tables.
     """
     # The hypergeometric probability that 0 to 15 of the draws left fall into the block, one row per number of draws.
@@ -124,7 +124,7 @@ def _alias_tables(block: int, population: int, low: int, high: int) -> Bits:
     share *= 16 / share.sum(axis=1, keepdims=True)
     tables = np.zeros(share.shape, dtype=np.uint64)
     rows, settled = np.arange(len(share)), np.zeros(share.shape, dtype=bool)
-    # Let the cell that is shortest be topped up by the one that has most, until all hold the same.
+    # The smallest cell is filled up from the largest one, until all are equal.
     for _ in range(16):
         poorest = np.where(settled, np.inf, share).argmin(axis=1)
         richest = np.where(settled, -np.inf, share).argmax(axis=1)
