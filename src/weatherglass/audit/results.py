@@ -351,6 +351,11 @@ def cell(value: object) -> str:
     return str(value)
 
 
+def finite(value: float) -> float | None:
+    """Return the number, or None if it is NaN."""
+    return None if math.isnan(value) else value
+
+
 def plain_value(value: object) -> object:
     """Return a value as JSON can store it, with None for every number that is not finite."""
     if isinstance(value, float) and not math.isfinite(value):
