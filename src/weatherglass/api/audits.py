@@ -134,7 +134,7 @@ def _write_page(finished: Run, folder: RunFolder) -> list[Warning]:
     From what is in memory: to read a large run back would take as long as to write its page, on one core.
 
     Raises:
-        NoRoomError: if the disk is full, which is no fault of the page.
+        NoRoomError: if the disk is full, which is not a fault of the page.
     """
     from weatherglass.report.page import write_page  # jinja2, only where there is a page to write
 

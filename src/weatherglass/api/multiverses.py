@@ -125,7 +125,7 @@ def _check_names(given: Iterable[str]) -> None:
 
 
 def _listed(given: Any) -> Sequence[Any]:
-    """One thing or several, as several."""
+    """Return a list of what is given, one thing or several."""
     return given if isinstance(given, list | tuple) else [given]
 
 

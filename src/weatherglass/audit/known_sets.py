@@ -37,7 +37,7 @@ class MissingWords:
     """By remark, such as "cut to 512 tokens": how many elements it was made on."""
 
     def words(self) -> list[str]:
-        """Every word or element that is unknown, once."""
+        """Return every unknown word or element once."""
         unread = (text for texts in self.dropped.values() for text in texts)
         return list(dict.fromkeys([*self.missing, *(text for text in unread if not self.missing)]))
 
@@ -54,7 +54,7 @@ class KnownSet:
     """The texts of the others."""
 
     def only(self, words: set[str]) -> KnownSet:
-        """The elements of these words."""
+        """Return the set with the elements of these words only."""
         kept = [place for place, element in enumerate(self.elements) if element.word in words]
         elements = tuple(self.elements[place] for place in kept)
         return replace(self, rows=[self.rows[place] for place in kept], elements=elements)
@@ -94,7 +94,7 @@ def known_sets(
 
 
 def whole_pairs(test: Test, sets: Sequence[KnownSet]) -> tuple[list[KnownSet], list[Warning]]:
-    """The target sets without the words whose partner, at their place in the other set, the model does not know."""
+    """Return the target sets without the words whose counterpart in the other set the model does not know."""
     places = {
         role: {word: place for place, word in enumerate(dict.fromkeys(element_set.words))}
         for role, element_set in zip(test.roles, test.targets, strict=False)
@@ -111,7 +111,7 @@ def whole_pairs(test: Test, sets: Sequence[KnownSet]) -> tuple[list[KnownSet], l
 
 
 def other_tokens(test: Test, encoder: Model) -> list[Warning]:
-    """A warning if word vectors are looked up by the tokens of another language than the test's."""
+    """Return a warning if word vectors are looked up with the tokeniser of a language other than the test's."""
     tokens_of = encoder.options.get("language", DEFAULT_LANGUAGE)
     by_words = encoder.options.get("tokens") == "words" and test.context != "word"
     if not by_words or test.language == tokens_of or test.language not in LANGUAGES:
@@ -168,17 +168,8 @@ def confounded_by_words(test: Test) -> str:
     return _target_texts(units, tokens_of, test.targets, None).why_not_tested
 
 
-def related_in_test(test: Test) -> list[Warning]:
-    """Return a warning for each group of words of one set that share a stem or a word."""
-    return _related(zip(test.roles, test.sets, strict=True), test.language)
-
-
-def related_in_sets(sets: Sequence[KnownSet], language: str) -> list[Warning]:
-    """Return the same for the words that a model knows."""
-    return _related(((known.role, known) for known in sets), language)
-
-
-def _related(sets: Iterable[tuple[str, KnownSet | ElementSet]], language: str) -> list[Warning]:
+def related_words_in(sets: Iterable[tuple[str, KnownSet | ElementSet]], language: str) -> list[Warning]:
+    """Return a warning for each group of words that share a stem or a word, within the sets with these roles."""
     by_kind: dict[str, list[tuple[str, str, list[str]]]] = {}
     for role, one in sets:
         kind = "targets" if role[0] in "XY" else "attributes"
@@ -221,7 +212,7 @@ def _target_texts(
 
 
 def _by_word(elements: Sequence[Element]) -> dict[str, list[str]]:
-    """The texts of each word, in order of first appearance."""
+    """Return the texts of each word, in order of first appearance."""
     texts: dict[str, list[str]] = {}
     for element in elements:
         texts.setdefault(element.word, []).append(element.text)

@@ -76,7 +76,7 @@ NOT_RECORDED = ("command", "progress")
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON can hold it; an object with a name, such as an encoder or a test, as <class name>."""
+    """Return a value as JSON can store it; an object with a name, such as an encoder or a test, as <class name>."""
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, Path):
@@ -200,7 +200,7 @@ def headline(plan: Plan, results: Sequence[Result]) -> dict[str, Any] | None:
 
 
 def environment() -> dict[str, Any]:
-    """Versions and machine, without anything that identifies the user."""
+    """Return versions and machine, without anything that identifies the user."""
     return {
         "weatherglass": __version__,
         "python": platform.python_version(),
@@ -210,7 +210,7 @@ def environment() -> dict[str, Any]:
 
 
 def now() -> str:
-    """The time, to the second, in UTC."""
+    """Return the time in UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -265,7 +265,7 @@ def check_addable(record: Mapping[str, Any], plan: Plan, settings: Mapping[str, 
 
 
 def kept_keys(record: Mapping[str, Any], plan: Plan, finished: Mapping[str, Result]) -> list[str]:
-    """Keys of the earlier results that stay: all that the plan does not name."""
+    """Return the keys of the earlier results that stay: all that the plan does not name."""
     planned = {row.key for row in plan.rows}
     return [key for key in record["keys"] if key in finished and key not in planned]
 
@@ -273,7 +273,7 @@ def kept_keys(record: Mapping[str, Any], plan: Plan, finished: Mapping[str, Resu
 def merged_record(
     record: Mapping[str, Any], earlier: Mapping[str, Any], keys: Sequence[str]
 ) -> dict[str, Any]:
-    """One record of both runs; what is computed from results is that of all of them already."""
+    """Return one record of both runs; what is computed from results covers both already."""
     named = {(model["model"], model["options"]) for model in record["models"]}
     others = [model for model in earlier["models"] if (model["model"], model["options"]) not in named]
     return {
@@ -293,7 +293,7 @@ NOT_COMPARED = ("started", "finished", "verdicts", "outcomes", "agreement", "fam
 
 
 def cached_run(plan: Plan, call: Mapping[str, Any], folder: RunFolder) -> Run | None:
-    """The run in the folder, if it is what the plan asks for: complete, with table and page as they would be written.
+    """Return the run in the folder if it is complete, is what the plan asks for, and has its table and page; else None.
 
     Args:
         plan: what is asked for.
@@ -317,7 +317,7 @@ def cached_run(plan: Plan, call: Mapping[str, Any], folder: RunFolder) -> Run | 
 
 
 def _is_same(held: Mapping[str, Any], asked_for: Mapping[str, Any]) -> bool:
-    """Whether two records are of one run: the same but for the time, and for what only encoding can tell."""
+    """Return whether two records are of the same run: equal except for times and what is known only after encoding."""
     names = {*held, *asked_for} - {*NOT_COMPARED}
     if any(name not in held for name in ("verdicts", "agreement")) or any(
         name not in held or name not in asked_for or held[name] != asked_for[name] for name in names

@@ -35,7 +35,7 @@ class Standing:
 
 @cache
 def reference_effect_sizes() -> dict[str, dict[str, float]]:
-    """d by model and test."""
+    """Return d by model and test."""
     text = files(__package__).joinpath(TABLE).read_text(encoding="utf-8")
     found: dict[str, dict[str, float]] = {}
     for row in csv.DictReader(text.splitlines(), delimiter="\t"):
@@ -44,7 +44,7 @@ def reference_effect_sizes() -> dict[str, dict[str, float]]:
 
 
 def standing(rows: Sequence[Result], effect_sizes: Mapping[str, float | None]) -> Standing | None:
-    """How d̄ of these results compares with the reference models; None where it cannot be compared."""
+    """Return how the mean d of these results compares with the reference models; None if it cannot be compared."""
     if any((r.metric, r.permute, r.ddof) != (DEFAULT_METRIC, "words", 1) for r in rows):
         return None
     own = {test: d for test, d in effect_sizes.items() if d is not None}

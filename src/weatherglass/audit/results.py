@@ -73,7 +73,7 @@ class Inference:
     p_middle: float
     """The best single guess of the exact p; for certified bounds p_value is the upper one."""
     certified: bool
-    """Whether [p_low, p_high] is sure to hold the exact p."""
+    """Whether [p_low, p_high] is certain to contain the exact p."""
     units_x: int = 0
     """Exchangeable units of X: words, or elements with permute="elements"."""
     units_y: int = 0
@@ -96,7 +96,7 @@ class Inference:
     not_tested: str = ""
     """Why the row is measured, not tested: X and Y differ in a shared token or template. Empty where it is tested."""
     expected_level: float | None = None
-    """Of a row that is not tested: how often p by words would be ≤ 0.05 if every token were independent noise."""
+    """How often p by words would be ≤ 0.05 if every token were independent noise; only for a row that is not tested."""
     tables: AttributeTables | None = field(default=None, repr=False, compare=False)
     """What target words (X first) measure to single attribute words; None where the scores are not made of them."""
     pieces: tuple[float, ...] | None = field(default=None, repr=False)
@@ -147,35 +147,35 @@ class Result(ResultKey, Estimate, Inference, Judgement):
 
     @property
     def target_categories(self) -> tuple[str, ...]:
-        """The names of the target sets."""
+        """Return the names of the target sets."""
         return self.categories[: len(self.target_sizes)]
 
     @property
     def attribute_categories(self) -> tuple[str, ...]:
-        """The names of the attribute sets."""
+        """Return the names of the attribute sets."""
         return self.categories[len(self.target_sizes) :]
 
     @property
     def why_no_p(self) -> str:
-        """Why there is no p; empty where there is one."""
+        """Return why there is no p; empty if there is one."""
         return self.p_method.removeprefix(NO_P) if self.p_method.startswith(NO_P) else ""
 
     @property
     def lean(self) -> int | None:
-        """1 where X leans to A, -1 where it leans to B, 0 where to neither; None where there is no direction."""
+        """Return 1 if X leans to A, -1 if it leans to B, 0 if to neither; None without a direction."""
         bias = self.bias
         return None if math.isnan(bias) or not self.signed else (bias > 0) - (bias < 0)
 
     @property
     def has_direction(self) -> bool:
-        """Whether the interval leaves out the value without bias, so that the sign may be put into words."""
+        """Return whether the interval excludes the value without bias, so that the sign may be stated."""
         if self.ci_low is None or self.ci_high is None:
             return False
         return not self.ci_low <= self.unbiased <= self.ci_high
 
     @property
     def direction(self) -> str:
-        """The sign of d in words; only where the interval leaves out the value without bias."""
+        """Return the sign of d in words, only if the interval excludes the value without bias."""
         if math.isnan(self.bias):
             return f"none: {'all scores are equal' if self.info.from_scores else 'the value is not defined'}"
         if not self.signed:
@@ -200,31 +200,31 @@ class Result(ResultKey, Estimate, Inference, Judgement):
         return lean
 
     def direction_of(self, sign: int) -> str:
-        """What a value of this sign means in words; empty unless two targets were compared on two attributes."""
+        """Return what a value of this sign means in words; empty unless two targets were compared on two attributes."""
         if (len(self.target_sizes), len(self.attribute_sizes)) != (2, 2):
             return ""
         return direction([[category] for category in self.categories], sign)
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """The roles of the sets that were used."""
+        """Return the roles of the sets that were used."""
         whole = set_roles(len(self.target_sizes), len(self.attribute_sizes))
         return tuple(self.sets.split()) or whole
 
     @property
     def related_words(self) -> str:
-        """The words of a set that share a stem or a word: "B: her, hers"; empty where none do."""
+        """Return the words of a set that share a stem or a word, such as "B: her, hers"; empty if none do."""
         found = [warning.values for warning in self.warnings if warning.kind == "related-words"]
         return "; ".join(f"{one.get('role')}: {', '.join(map(str, one.get('words', ())))}" for one in found)
 
     @property
     def row(self) -> str:
-        """The test, and which of its sets were used where it was not all: "weat6 (X A B)"."""
+        """Return the test, with the sets that were used if not all were: "weat6 (X A B)"."""
         return f"{self.test} ({self.sets})" if self.notes.get("part_of") else self.test
 
     @property
     def uses_part(self) -> bool:
-        """Whether the metric took only some sets of the test."""
+        """Return whether the metric used only some sets of the test."""
         return bool(self.notes.get("part_of"))
 
     def units(self) -> tuple[int, int]:
@@ -232,11 +232,11 @@ class Result(ResultKey, Estimate, Inference, Judgement):
         return self.units_x, self.units_y
 
     def columns(self) -> dict[str, str]:
-        """The row of results.tsv: numbers in full, what is not known as an empty cell."""
+        """Return the row of results.tsv: numbers in full precision, unknown values as empty cells."""
         return {name: cell(getattr(self, name)) for name in COLUMNS}
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values by name, NaN as None: the columns, and what does not fit a row of the table."""
+        """Return plain values by name, NaN as None: the columns, and what does not fit into a row of the table."""
         record: dict[str, Any] = {name: getattr(self, name) for name in (*COLUMNS, *_BESIDE)}
         for name, value in record.items():
             if not isinstance(value, str | int | None):
@@ -253,7 +253,7 @@ class Result(ResultKey, Estimate, Inference, Judgement):
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Result:
-        """The inverse of `to_json`.
+        """Return the result that `to_json` stored.
 
         Raises:
             KeyError, TypeError, ValueError: if the record is of another version or damaged.
@@ -325,7 +325,7 @@ class UnitScore(NamedTuple):
 
 
 def unit_scores(scores: Sequence[ElementScore], permute: str) -> list[UnitScore]:
-    """The score of each element, or of each word of a set, in order of first appearance."""
+    """Return the score of each element, or of each word of a set, in order of first appearance."""
     if permute == "elements":
         return [UnitScore(score.role, score.text, score.score, 1) for score in scores]
     names = [(score.role, score.word) for score in scores]
@@ -338,12 +338,12 @@ def unit_scores(scores: Sequence[ElementScore], permute: str) -> list[UnitScore]
 
 
 def word_scores(result: Result) -> list[UnitScore]:
-    """The mean score of each word's elements."""
+    """Return the mean score of each word's elements."""
     return unit_scores(result.scores, "words")
 
 
 def cell(value: object) -> str:
-    """A value as tables write it: what is not known is empty."""
+    """Return a value as tables write it; an unknown one is empty."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, float):
@@ -351,8 +351,13 @@ def cell(value: object) -> str:
     return str(value)
 
 
+def finite(value: float) -> float | None:
+    """Return the number, or None if it is NaN."""
+    return None if math.isnan(value) else value
+
+
 def plain_value(value: object) -> object:
-    """A value as JSON has it: a number that is not finite as None, in whatever it is."""
+    """Return a value as JSON can store it, with None for every number that is not finite."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, tuple | list):
@@ -410,7 +415,7 @@ def stars(result: Result) -> str:
 
 
 def published_p(result: Result) -> float | None:
-    """The one-sided p of Caliskan et al. and May et al.; None where it does not follow from what a result holds.
+    """Return the one-sided p of Caliskan et al. and May et al.; None if it does not follow from the result.
 
     X and Y of one size can change places, so that the statistic is symmetric around 0 under the null hypothesis: a
     two-sided p is twice the one-sided one of the observed side. With d below 0, what equals the observed value is not

@@ -83,7 +83,7 @@ class WordMap:
     facts: FactCorrelation | None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, NaN as None."""
+        """Return plain values, NaN as None."""
         record = asdict(self)
         for word in record["words"]:
             word["effect_size"] = None if math.isnan(word["effect_size"]) else word["effect_size"]
@@ -101,7 +101,7 @@ def word_map(
     shared_dir: str | Path | None = None,
     progress: Progress | None = None,
 ) -> WordMap:
-    """To which of two attribute sets each word leans.
+    """Measure to which of two attribute sets each word leans.
 
     A model in the first place, as in `run`, is understood, too: word_map(model, words, attributes).
 
@@ -266,7 +266,7 @@ def _p(row: Vector, n_a: int) -> float:
 
 
 def fact_correlation(words: Sequence[MappedWord]) -> FactCorrelation | None:
-    """The correlation of the effects with the facts; None where fewer than four words have both, or one is constant."""
+    """Return the correlation of effects and facts; None if fewer than four words have both, or one is constant."""
     from scipy.stats import pearsonr
 
     pairs = [(w.effect_size, w.fact) for w in words if w.fact is not None and not math.isnan(w.effect_size)]

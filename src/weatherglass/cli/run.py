@@ -39,7 +39,7 @@ FAMILY_LIMITS = (
     "The words are treated as independent draws. Synonyms and forms of one word make the seed's share too large; a few "
     "outlying words make the interval of the test–retest reliability too narrow (docs/methods, 11)."
 )
-"""Limits that simulations of coverage showed (`python -m benchmarks.planted_seeds`)."""
+"""Limits that simulations showed (`python -m benchmarks.planted_seeds`)."""
 gate_files = together(
     file_option("--junit", help="Write the results of the gate as JUnit XML.", group=GATE),
     file_option("--summary", help="Write a Markdown summary for a pull request.", group=GATE),

@@ -65,7 +65,7 @@ Engine = Callable[[EngineOptions], Backend]
 
 
 def attempt(function: Callable[..., R], *arguments: Any) -> tuple[R | None, Exception | None]:
-    """Return the value of a call, or the error it raised; Ctrl-C is no error of the call."""
+    """Return the value of a call, or the error it raised; Ctrl-C is raised, not returned."""
     try:
         return function(*arguments), None
     except Exception as error:

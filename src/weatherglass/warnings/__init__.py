@@ -52,12 +52,12 @@ class Warning:
 
     @property
     def text(self) -> str:
-        """What it says, without its subject."""
+        """Return the sentence without its subject."""
         return _text(self)
 
     @property
     def anchor(self) -> str | None:
-        """The section of docs/warnings.md that explains it; None where it explains itself."""
+        """Return the section of docs/warnings.md that explains it; None if it needs none."""
         return self.kind if kind_of(self.kind).section else None
 
     def __str__(self) -> str:
@@ -125,7 +125,7 @@ class Folded:
 
     @property
     def count(self) -> int:
-        """How many they are."""
+        """Return how many warnings there are."""
         return len(self.warnings)
 
 
