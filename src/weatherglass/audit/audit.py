@@ -16,7 +16,7 @@ from weatherglass.audit.known_sets import (
     known_sets,
     other_tokens,
     read_targets,
-    related_in_sets,
+    related_words_in,
     whole_pairs,
 )
 from weatherglass.audit.plan import Part, Plan, PlannedModel, PlannedResult, why_not
@@ -196,7 +196,7 @@ class Audit:
             if any(metric.info.shape.paired for metric in metrics):
                 sets, lost = whole_pairs(test, sets)
                 warnings += lost
-            warnings += related_in_sets(sets, test.language)
+            warnings += related_words_in(((known.role, known) for known in sets), test.language)
             warnings += other_tokens(test, model.encoder)
             seen = model.seen_of(test) if model.transforms else ()
             if seen:

@@ -101,7 +101,7 @@ def observe(
         return model.cut(observe(model.inner, inputs, what, backend, progress))
     distinct = list(dict.fromkeys(asked if isinstance(asked, str) else plain(asked) for asked in inputs))
     progress.stage(f"encoding with {model.name}", len(distinct))
-    elsewhere = _goes_elsewhere(model) and not backend.in_process
+    elsewhere = not backend.in_process and _goes_elsewhere(model)
     rows = (_elsewhere if elsewhere else _here)(model, distinct, what, backend, progress)
     coverage = [row.coverage for row in rows]
     if what == "log-probabilities":
@@ -165,7 +165,7 @@ def encode_texts_in_views(
     encoder: LayeredEncoder, texts: list[str], views: Sequence[View], backend: Backend, progress: Progress
 ) -> tuple[list[AnyMatrix], list[Coverage]]:
     """Encode each text, given once, under every view: a matrix per view, and how each text was read."""
-    if _goes_elsewhere(encoder) and not backend.in_process:
+    if not backend.in_process and _goes_elsewhere(encoder):
         return _encode_views_elsewhere(encoder, texts, tuple(views), backend, progress)
     parts = []
     for start in range(0, len(texts), CHUNK):

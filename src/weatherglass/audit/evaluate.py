@@ -17,7 +17,7 @@ from weatherglass.audit.judge import is_small, power_fields
 from weatherglass.audit.known_sets import KnownSet, MissingWords, TargetTexts
 from weatherglass.audit.plan import Part, PlannedModel
 from weatherglass.audit.registrations import Registration
-from weatherglass.audit.results import NO_P, Result, plain_value
+from weatherglass.audit.results import NO_P, Result, finite, plain_value
 from weatherglass.audit.settings import Settings, check_profile, chosen_settings
 from weatherglass.catalogue.test import Element, Test, set_roles
 from weatherglass.encoders.in_memory import one_model_in
@@ -169,7 +169,7 @@ def _result(
                 **fields,
                 **asdict(_no_test(MEASURED_ONLY)),
                 p_elements=elements.null.test(settings.alternative, options).p_value if elements else None,
-                effect_size_elements=_plain(elements.value) if elements else None,
+                effect_size_elements=finite(elements.value) if elements else None,
                 not_tested=targets.why_not_tested,
                 expected_level=confounding.level,
             )
@@ -177,7 +177,7 @@ def _result(
             **fields,
             **asdict(null.test(settings.alternative, options)),
             p_elements=elements.null.test(settings.alternative, options).p_value if elements else None,
-            effect_size_elements=_plain(elements.value) if elements else None,
+            effect_size_elements=finite(elements.value) if elements else None,
         )
     if estimate.resample is None or not settings.trusts(metric):
         return result
@@ -217,10 +217,6 @@ MEASURED_ONLY = "measured, not tested"
 
 def _no_test(reason: str) -> Significance:
     return Significance(math.nan, None, None, f"{NO_P}{reason}", math.nan, False, math.nan)
-
-
-def _plain(d: float) -> float | None:
-    return None if math.isnan(d) else d
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,17 +168,8 @@ def confounded_by_words(test: Test) -> str:
     return _target_texts(units, tokens_of, test.targets, None).why_not_tested
 
 
-def related_in_test(test: Test) -> list[Warning]:
-    """Return a warning for each group of words of one set that share a stem or a word."""
-    return _related(zip(test.roles, test.sets, strict=True), test.language)
-
-
-def related_in_sets(sets: Sequence[KnownSet], language: str) -> list[Warning]:
-    """Return the same for the words that a model knows."""
-    return _related(((known.role, known) for known in sets), language)
-
-
-def _related(sets: Iterable[tuple[str, KnownSet | ElementSet]], language: str) -> list[Warning]:
+def related_words_in(sets: Iterable[tuple[str, KnownSet | ElementSet]], language: str) -> list[Warning]:
+    """Return a warning for each group of words that share a stem or a word, within the sets with these roles."""
     by_kind: dict[str, list[tuple[str, str, list[str]]]] = {}
     for role, one in sets:
         kind = "targets" if role[0] in "XY" else "attributes"

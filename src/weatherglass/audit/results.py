@@ -351,6 +351,11 @@ def cell(value: object) -> str:
     return str(value)
 
 
+def finite(value: float) -> float | None:
+    """Return the number, or None if it is NaN."""
+    return None if math.isnan(value) else value
+
+
 def plain_value(value: object) -> object:
     """Return a value as JSON can store it, with None for every number that is not finite."""
     if isinstance(value, float) and not math.isfinite(value):
@@ -365,8 +370,8 @@ def plain_value(value: object) -> object:
 class Mark(Enum):
     """The outcome of a row or topic, in the order in which topics are listed."""
 
-    ROBUST = (Outcome.ROBUST.mark, "#", Outcome.ROBUST.value)
-    LIMITED = (Outcome.LIMITED.mark, "+", Outcome.LIMITED.value)
+    ROBUST = (Outcome.ROBUST.mark, "#", Outcome.ROBUST.value, "**")
+    LIMITED = (Outcome.LIMITED.mark, "+", Outcome.LIMITED.value, "*")
     CONFLICTING = (Outcome.CONFLICTING.mark, "x", Outcome.CONFLICTING.value)
     ISOLATED = (Outcome.ISOLATED.mark, "!", Outcome.ISOLATED.value)
     UNCONFIRMED = (Outcome.UNCONFIRMED.mark, "o", Outcome.UNCONFIRMED.value)
@@ -375,38 +380,28 @@ class Mark(Enum):
     MEASURED = ("–", "-", "measured, not tested")
     NOT_JUDGED = ("", "", "not judged")
 
-    def __init__(self, glyph: str, ascii_glyph: str, words: str) -> None:
+    def __init__(self, glyph: str, ascii_glyph: str, words: str, stars: str = "") -> None:
         self.glyph = glyph
         self.ascii = ascii_glyph
-        """For where the glyph cannot be printed."""
+        """For output that cannot contain the glyph."""
         self.words = words
+        self.stars = stars
+        """The mark of a row in tables and figures for print; empty for a row of a published procedure."""
 
 
-def mark_of(outcome: str | None) -> Mark:
-    """Return the mark of an outcome; None is a row or topic that was not judged.
-
-    >>> mark_of("limited").glyph
-    '◐'
-    """
-    return next((mark for mark in Mark if mark.words == outcome), Mark.NOT_JUDGED)
+_MARKS = {mark.words: mark for mark in Mark}
 
 
 def mark_of_row(result: Result) -> Mark:
     """Return the mark of a row of a complete run."""
-    return Mark.MEASURED if result.not_tested else mark_of(result.outcome)
+    return Mark.MEASURED if result.not_tested else _MARKS.get(result.outcome or "", Mark.NOT_JUDGED)
 
 
 def mark_of_topic(verdict: Verdict) -> Mark:
     """Return the mark of a topic; a sanity check that is found is not marked."""
-    return Mark.MEASURED if verdict.measured and not verdict.tests else mark_of(verdict.outcome)
-
-
-def stars(result: Result) -> str:
-    """Return the mark of a row in tables and figures for print: ** for robust, * for limited.
-
-    A row of a published procedure, which has no outcome, is not starred.
-    """
-    return {Outcome.ROBUST.value: "**", Outcome.LIMITED.value: "*"}.get(result.outcome or "", "")
+    if verdict.measured and not verdict.tests:
+        return Mark.MEASURED
+    return _MARKS.get(verdict.outcome or "", Mark.NOT_JUDGED)
 
 
 def published_p(result: Result) -> float | None:

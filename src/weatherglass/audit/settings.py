@@ -160,7 +160,8 @@ class Settings:
             check_number("smallest", self.smallest, between=(0, 2))
         if self.family is not None:
             check_number("family", self.family, whole=True, least=1)
-        _check_synonyms(self.synonyms)
+        if self.synonyms is not None and not isinstance(self.synonyms, str):
+            _check_synonyms(self.synonyms)
 
     def trusts(self, metric: Metric) -> bool:
         """Return whether this metric gets intervals and leave-one-out."""
@@ -212,9 +213,7 @@ def check_setting_names(given: Iterable[str], function: Callable[..., Any] | Non
 
 
 def _check_synonyms(given: object) -> None:
-    """Refuse what is neither a name nor lists of words by word."""
-    if given is None or isinstance(given, str):
-        return
+    """Refuse what is not a mapping from words to lists of words."""
     if not isinstance(given, Mapping):
         raise wrong_type("synonyms", "a file, catalogue, wordnet, or a dict of lists of words", given)
     for word, others in given.items():

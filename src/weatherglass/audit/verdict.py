@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from weatherglass.audit.judge import floor_values
 from weatherglass.audit.reference import Standing, standing
-from weatherglass.audit.results import Result, unit_scores
+from weatherglass.audit.results import Result, finite, unit_scores
 from weatherglass.catalogue.names import sets_of
 from weatherglass.stats.outcome import Limit, Outcome
 from weatherglass.warnings import Warning
@@ -19,7 +18,7 @@ from weatherglass.warnings import Warning
 if TYPE_CHECKING:
     from weatherglass.audit.multiverse_p import MultiverseP
     from weatherglass.stats.topic import AttributeTables, TopicTest
-    from weatherglass.stats.verdict import TopicDecision, TopicEvidence
+    from weatherglass.stats.verdict import RowDecision, RowEvidence, TopicDecision, TopicEvidence
 
 CONTROL = "control"
 """The topic of tests that ask whether a model has any sense of pleasant and unpleasant; no part of the family."""
@@ -160,11 +159,9 @@ def conclude(
     concluded = list(results)
     found: list[Verdict] = []
     for key, by_topic in families.items():
-        rule = _Rule(results, alpha, smallest, multiverse_p or {})
-        for verdicts in (rule.family(by_topic), *(rule.check(*item) for item in checks[key].items())):
-            found += verdicts
-        for place, (fields, warnings) in rule.rows.items():
-            concluded[place] = _with_fields(concluded[place], fields, warnings)
+        groups = [_group(topic, places, results) for topic, places in by_topic.items()]
+        found += _family(groups, concluded, alpha, smallest, multiverse_p or {})
+        found += [_check(_group(name, places, results), alpha) for name, places in checks[key].items()]
     return concluded, found
 
 
@@ -230,86 +227,79 @@ def _pair_of(result: Result) -> str:
     return " and ".join(result.target_categories).lower()
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """The rule on the topics of one model and metric; `rows` collects what it says of single results."""
+def _family(
+    groups: Sequence[_Group],
+    concluded: list[Result],
+    alpha: float,
+    smallest: float | None,
+    multiverse_p: MultiverseP,
+) -> Iterator[Verdict]:
+    """Yield the verdict on each topic of one model and metric, after correction for all of these topics.
 
-    results: Sequence[Result]
-    alpha: float
-    smallest: float | None
-    multiverse_p: MultiverseP
-    rows: dict[int, tuple[dict[str, Any], list[Warning]]] = field(default_factory=dict)
+    The results of the rows that are tested are replaced in `concluded` by those with their outcomes.
+    """
+    from weatherglass.stats.verdict import decide
 
-    def family(self, by_topic: Mapping[str, Sequence[int]]) -> Iterator[Verdict]:
-        """Yield the verdict on each topic, after correction for all topics."""
-        from weatherglass.stats.verdict import decide
-
-        groups = {
-            topic: _group(topic, [self.results[p] for p in places]) for topic, places in by_topic.items()
-        }
-        judged = {topic: group for topic, group in groups.items() if group.tested and not group.why_not}
-        evidence = [group.evidence(self.alpha) for group in judged.values()]
-        asked = {
-            topic: self.multiverse_p.get((topic, group.rows[0].model, group.rows[0].metric))
-            for topic, group in judged.items()
-        }
-        found = decide(evidence, self.alpha, self.smallest, list(asked.values()))
-        decisions = dict(zip(judged, found, strict=True))
-        for topic, group in groups.items():
-            if topic in decisions:
-                self._keep_rows(by_topic[topic], decisions[topic])
-                yield _judged(group, decisions[topic], asked[topic], self.alpha)
-            else:
-                yield replace(group.known, why=group.why_not or _all_measured(group), family=len(judged))
-
-    def check(self, name: str, places: Sequence[int]) -> Iterator[Verdict]:
-        """Yield the verdict on one sanity check: found or not."""
-        group = _group(name, [self.results[place] for place in places])
-        verdict = replace(group.known, check=True, family=1)
-        if not group.tested or group.why_not:
-            yield replace(verdict, why=group.why_not or _all_measured(group))
-            return
-        evidence = group.evidence(self.alpha)
-        judged = _with_numbers(verdict, group, evidence, self.alpha)
-        expected = judged.effect_size is None or judged.effect_size > 0
-        found = evidence.p <= self.alpha and expected
-        yield replace(judged, found=found, why=_why_found(judged, evidence.p, self.alpha))
-
-    def _keep_rows(self, places: Sequence[int], decision: TopicDecision) -> None:
-        """The decisions on the rows that are tested, by the places of their results."""
-        tested = [place for place in places if not self.results[place].not_tested]
-        for place, row, evidence in zip(tested, decision.rows, decision.evidence.rows, strict=True):
-            pieces = evidence.pieces if evidence else None
-            fields = {
-                "outcome": row.outcome.value if row.outcome else None,
-                "limit": row.limit.value if row.limit else None,
-                "marked": row.marked,
-                "p_max_t": evidence.p_adjusted if evidence else None,
-                "p_pieces": pieces.p if pieces else None,
-                "effect_size_pieces": pieces.effect_size if pieces else None,
-            }
-            warnings = _row_warnings(self.results[place], row.limit, decision.family, self.alpha)
-            self.rows[place] = fields, list(warnings)
+    judged = [group for group in groups if not group.why_not]
+    asked = [multiverse_p.get((g.known.topic, g.known.model, g.known.metric)) for g in judged]
+    evidence = [group.evidence(alpha) for group in judged]
+    decisions = zip(decide(evidence, alpha, smallest, asked), asked, strict=True)
+    for group in groups:
+        if group.why_not:
+            yield replace(group.known, why=group.why_not, family=len(judged))
+            continue
+        decision, p = next(decisions)
+        for place, row, own in zip(group.places, decision.rows, decision.evidence.rows, strict=True):
+            concluded[place] = _with_decision(concluded[place], row, own, decision.family, alpha)
+        yield _judged(group, decision, p, alpha)
 
 
-def _row_warnings(result: Result, limit: Limit | None, family: int, alpha: float) -> Iterator[Warning]:
-    """What a reader of a row's outcome should know: p is too coarse for the correction, or pieces may explain d."""
+def _check(group: _Group, alpha: float) -> Verdict:
+    """Return the verdict on one sanity check: found or not."""
+    verdict = replace(group.known, check=True, family=1)
+    if group.why_not:
+        return replace(verdict, why=group.why_not)
+    evidence = group.evidence(alpha)
+    judged = _with_numbers(verdict, group, evidence, alpha)
+    expected = judged.effect_size is None or judged.effect_size > 0
+    opposite = "" if expected or evidence.p > alpha else ", in the opposite direction"
+    return replace(judged, found=evidence.p <= alpha and expected, why=f"p = {_p(evidence.p)}{opposite}")
+
+
+def _with_decision(
+    result: Result, decision: RowDecision, evidence: RowEvidence | None, family: int, alpha: float
+) -> Result:
+    """Return a row with its outcome, and a warning if p is too coarse for the correction, or pieces may explain d."""
+    pieces = evidence.pieces if evidence else None
+    warnings = []
     if result.p_floor <= alpha < family * result.p_floor:
-        yield Warning.of("cannot-survive", **floor_values(result, alpha), topics=family)
-    if limit is Limit.PIECES and result.pieces:
+        warnings.append(Warning.of("cannot-survive", **floor_values(result, alpha), topics=family))
+    if decision.limit is Limit.PIECES and result.pieces:
         x, y = result.pieces[: result.units_x], result.pieces[result.units_x :]
-        yield Warning.of("pieces", x=sum(x) / len(x), y=sum(y) / len(y))
+        warnings.append(Warning.of("pieces", x=sum(x) / len(x), y=sum(y) / len(y)))
+    fields = {
+        "outcome": decision.outcome.value if decision.outcome else None,
+        "limit": decision.limit.value if decision.limit else None,
+        "marked": decision.marked,
+        "p_max_t": evidence.p_adjusted if evidence else None,
+        "p_pieces": pieces.p if pieces else None,
+        "effect_size_pieces": pieces.effect_size if pieces else None,
+    }
+    return _with_fields(result, fields, warnings)
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
     """The rows of one topic."""
 
-    topic: str
-    rows: Sequence[Result]
     tested: Sequence[Result]
+    """The rows that are tested."""
+    places: Sequence[int]
+    """Their places among the results of the run."""
+    known: Verdict
+    """The verdict without its outcome and numbers."""
     why_not: str
-    """Why the rows cannot be judged; empty where they can."""
+    """Why the topic cannot be judged; empty if it can."""
     signed_d: bool
     """Whether the metric is a d with a sign, so that the topic has a D."""
 
@@ -321,27 +311,29 @@ class _Group:
             return measure_topic([_topic_test(row, alpha) for row in self.tested], alpha)
         return measure_unsigned_topic([(row.p_value, row.lean) for row in self.tested])
 
-    @property
-    def known(self) -> Verdict:
-        """What is known of the topic before the rule is asked."""
-        first = self.rows[0]
-        return Verdict(
-            topic=self.topic,
-            model=first.model,
-            options=first.options,
-            metric=first.metric,
-            sets=sets_of(row.categories for row in self.tested or self.rows),
-            tests=tuple(row.row for row in self.tested),
-            measured=tuple(row.row for row in self.rows if row.not_tested),
-            effect_sizes={row.row: _plain(row.bias) for row in self.tested},
-            human={row.test: IAT[row.test] for row in self.tested if row.test in IAT},
-        )
 
-
-def _group(topic: str, rows: Sequence[Result]) -> _Group:
+def _group(topic: str, places: Sequence[int], results: Sequence[Result]) -> _Group:
+    """Return the rows of a topic, the part of its verdict that needs no numbers, and why it cannot be judged."""
+    rows = [results[place] for place in places]
     tested = [row for row in rows if not row.not_tested]
+    first = rows[0]
+    known = Verdict(
+        topic=topic,
+        model=first.model,
+        options=first.options,
+        metric=first.metric,
+        sets=sets_of(row.categories for row in tested or rows),
+        tests=tuple(row.row for row in tested),
+        measured=tuple(row.row for row in rows if row.not_tested),
+        effect_sizes={row.row: finite(row.bias) for row in tested},
+        human={row.test: IAT[row.test] for row in tested if row.test in IAT},
+    )
     why_not = next((why for row in tested if (why := why_not_judged(row))), "")
-    return _Group(topic, rows, tested, why_not, rows[0].info.poolable and rows[0].signed)
+    if not tested:
+        tests = "its test is" if len(rows) == 1 else f"all {len(rows)} tests are"
+        why_not = f"{tests} measured, not tested: {first.not_tested}"
+    tested_places = [place for place in places if not results[place].not_tested]
+    return _Group(tested, tested_places, known, why_not, first.info.poolable and first.signed)
 
 
 def _topic_test(row: Result, alpha: float) -> TopicTest:
@@ -410,7 +402,7 @@ def _with_numbers(verdict: Verdict, group: _Group, evidence: TopicEvidence, alph
     low, high = (interval.low, interval.high) if interval else (None, None)
     method = significance.p_method if significance else ""
     if group.signed_d and len(rows) == 1:
-        d, low, high, method = _plain(rows[0].bias), rows[0].ci_low, rows[0].ci_high, rows[0].p_method
+        d, low, high, method = finite(rows[0].bias), rows[0].ci_low, rows[0].ci_high, rows[0].p_method
     pieces_interval = pieces.interval if pieces else None
     spread = heterogeneity(topic.tests, alpha) if topic else None
     return replace(
@@ -458,12 +450,6 @@ def _fragile(group: _Group, decision: TopicDecision, alpha: float) -> tuple[str,
         if left_out.kind == "word" and left_out.p_value is not None and left_out.p_value > alpha
     ]
     return tuple(name for _, name in sorted(lifting, reverse=True))
-
-
-def _all_measured(group: _Group) -> str:
-    number = len(group.rows)
-    tests = "its test is" if number == 1 else f"all {number} tests are"
-    return f"{tests} measured, not tested: {group.rows[0].not_tested}"
 
 
 def _why(verdict: Verdict, group: _Group) -> str:
@@ -518,13 +504,6 @@ def _why_limited(verdict: Verdict) -> str:
             return "p without single words was not computed"
 
 
-def _why_found(verdict: Verdict, p: float, alpha: float) -> str:
-    if p > alpha:
-        return f"p = {_p(p)}"
-    expected = verdict.effect_size is None or verdict.effect_size > 0
-    return f"p = {_p(p)}" if expected else f"p = {_p(p)}, in the opposite direction"
-
-
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -533,7 +512,3 @@ def _p(p: float | None) -> str:
         return "unknown" if p is None else f"{p:.2g}"
     mantissa, exponent = f"{p:.1e}".split("e")
     return f"{mantissa} × 10{exponent.replace('-0', '-').translate(_RAISED)}"
-
-
-def _plain(d: float) -> float | None:
-    return None if math.isnan(d) else d

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weatherglass.audit.results import Mark, Result, mark_of_row, stars
+from weatherglass.audit.results import Mark, Result, mark_of_row
 from weatherglass.audit.run import Run
 from weatherglass.audit.verdict import CONTROL
 from weatherglass.catalogue.names import capitalised, contrast, topic_name
@@ -559,7 +559,7 @@ def _draw_cell(
     from matplotlib.patches import Rectangle
 
     column, y, height = place
-    mark = result.mark if published else stars(result)
+    mark = result.mark if published else mark_of_row(result).stars
     fill = FILL.get((mark, result.lean == -1))
     if fill:
         axes.add_patch(Rectangle((column + 0.03, y + 0.01), 0.94, height - 0.02, color=fill, linewidth=0))
