@@ -133,6 +133,8 @@ def _scores(result: Result, x: Units, y: Units, show: Show) -> Iterator[str]:
         statistic = association.statistic
         formula = FORMULAS.get(statistic, f"{statistic} of m over A and B together")
         yield f"   s is the {formula}; it has no direction"
+    elif not result.signed:
+        yield f"   s of {result.metric} has no direction"
     if result.permute == "words":
         yield "   A word's score is the mean over its sentences; an attribute word counts once, its sentences averaged."
     for role, category, units in (("X", c_x, x), ("Y", c_y, y)):

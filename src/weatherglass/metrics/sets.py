@@ -89,16 +89,11 @@ def name_zero_vector(sets: Sequence[VectorSet]) -> str:
 
 def order_by_content(rows: Matrix) -> Integers:
     """Return the order that sorts rows by their bytes, which does not depend on the order given."""
-    return np.argsort(_row_keys(rows), kind="stable")
+    return np.argsort(row_keys(rows), kind="stable")
 
 
-def distinct_rows(rows: Matrix) -> tuple[Matrix, Integers]:
-    """Return each different row once, sorted by content, and the place of every given row among them."""
-    _, first, place = np.unique(_row_keys(rows), return_index=True, return_inverse=True)
-    return rows[first], place
-
-
-def _row_keys(rows: Matrix) -> np.ndarray[Any, np.dtype[np.void]]:
+def row_keys(rows: Matrix) -> np.ndarray[Any, np.dtype[np.void]]:
+    """Return the bytes of each row, by which rows are compared and sorted."""
     contiguous = np.ascontiguousarray(rows + 0.0)  # + 0.0 turns -0.0 into 0.0
     return contiguous.view(np.dtype((np.void, contiguous.dtype.itemsize * contiguous.shape[1]))).ravel()
 

@@ -177,13 +177,6 @@ class Tail:
         """Return the tail of the subsets below the threshold; always one object, so that its tilt is computed once."""
         return _rest(self)
 
-    def with_the_smaller_side(self) -> Tail:
-        """Return the tail with the same count of the complements if those have fewer elements."""
-        n = len(self.values)
-        if 2 * self.size <= n:
-            return self
-        return Tail(self.values, n - self.size, int(self.values.sum()) - self.threshold).mirrored()
-
 
 @lru_cache(maxsize=8)
 def _rest(tail: Tail) -> Tail:
@@ -199,14 +192,18 @@ class Extreme:
 
     def tails(self, grid: Grid) -> tuple[Tail, ...]:
         """Return the disjoint tails whose counts add up."""
+        # Sums over X reach a threshold where sums over Y stay below the rest: the smaller set is counted.
+        size, complement = min(grid.size, grid.n - grid.size), 2 * grid.size > grid.n
         tails = []
         if self.high is not None:
-            tails.append(Tail(grid.values, grid.size, self.high).with_the_smaller_side())
+            high = Tail(grid.values, size, grid.total - self.high if complement else self.high)
+            tails.append(high.mirrored() if complement else high)
         if self.low is not None:
             if self.high is not None and 2 * grid.size == grid.n:
                 # Exchanging X and Y maps one tail onto the other.
                 return (tails[0], tails[0])
-            tails.append(Tail(grid.values, grid.size, self.low).mirrored().with_the_smaller_side())
+            low = Tail(grid.values, size, grid.total - self.low if complement else self.low)
+            tails.append(low if complement else low.mirrored())
         return tuple(tails)
 
     def among(self, sums: Integers) -> int:

@@ -38,7 +38,11 @@ def sample_sums(grid: Grid, samples: int, rng: np.random.Generator) -> Integers:
     blocks = math.ceil(n / _BLOCK)
     for b in range(blocks):
         start, end = n * b // blocks, n * (b + 1) // blocks
-        by_count, first = _subset_sums(grid.values[start:end])
+        subsets = np.zeros(1, dtype=np.int64)
+        for value in grid.values[start:end]:
+            subsets = np.concatenate([subsets, subsets + value])
+        order, first = _order_by_count(end - start)
+        by_count = subsets[order]  # the sums of all subsets of the block, those of equal count together
         # The least and greatest number of draws that can be left when this block is reached.
         mean, sd = size * (n - start) / n, math.sqrt(size * (n - size) / n**2 * (n - start) * start / (n - 1))
         low = max(math.floor(mean - _WINDOW * sd), 0, size - start)
@@ -58,15 +62,6 @@ def clopper_pearson(hits: int, samples: int) -> tuple[float, float]:
     low = 0.0 if hits == 0 else float(betaincinv(hits, samples - hits + 1, outside))
     high = 1.0 if hits == samples else float(betaincinv(hits + 1, samples - hits, 1 - outside))
     return low, high
-
-
-def _subset_sums(members: Integers) -> tuple[Integers, Integers]:
-    """Return the sums of all subsets, those of equal count together, and where each count starts."""
-    sums = np.zeros(1, dtype=np.int64)
-    for member in members:
-        sums = np.concatenate([sums, sums + member])
-    order, starts = _order_by_count(len(members))
-    return sums[order], starts
 
 
 @lru_cache
