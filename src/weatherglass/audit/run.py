@@ -16,7 +16,7 @@ from weatherglass.audit.folder import JOURNAL, PAGE, RECORD, RunFolder
 from weatherglass.audit.results import Failure, Result
 from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError, output_error
 from weatherglass.registry import checked_path, unknown
-from weatherglass.storage.reading import one_line
+from weatherglass.storage.reading import errors_in_one_line
 from weatherglass.warnings import Warning, as_warnings
 
 if TYPE_CHECKING:
@@ -339,7 +339,9 @@ def reading_run(path: Path) -> Iterator[None]:
     Raises:
         OutputError: an OutputError that is raised within passes through unchanged.
     """
-    with one_line(str(path), f"{RECORD} does not fit {JOURNAL}", "run the same command again", OutputError):
+    with errors_in_one_line(
+        str(path), f"{RECORD} does not fit {JOURNAL}", "run the same command again", OutputError
+    ):
         yield
 
 
