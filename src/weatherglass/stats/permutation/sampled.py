@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from weatherglass.arrays import Integers, Vector
+from weatherglass.arrays import Integers
 from weatherglass.stats.permutation.grid import Grid
 
 Bits = NDArray[np.uint64]
@@ -109,7 +109,8 @@ def _alias_tables(block: int, population: int, low: int, high: int) -> Bits:
     below the entry. Tests of one size share the tables.
     """
     # The hypergeometric probability that 0 to 15 of the draws left fall into the block, one row per number of draws.
-    rest, log = population - block, _log_factorials(population)
+    rest = population - block
+    log = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, population + 1)))])  # of 0! to population!
     draws, count = np.arange(low, high + 1)[:, np.newaxis], np.arange(16)
     possible = (count <= np.minimum(block, draws)) & (draws - count <= rest)
     count = np.where(possible, count, np.maximum(draws - rest, 0))
@@ -129,9 +130,3 @@ def _alias_tables(block: int, population: int, low: int, high: int) -> Bits:
         tables[rows, poorest] = (threshold << np.uint64(4)) | richest.astype(np.uint64)
         share[rows, richest] -= 1.0 - kept
     return tables
-
-
-@lru_cache(maxsize=64)
-def _log_factorials(n: int) -> Vector:
-    """Return the logarithms of 0! to n!."""
-    return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
