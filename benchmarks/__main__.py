@@ -1,4 +1,4 @@
-"""Every benchmark: `python -m benchmarks`. Exit code 1 where a part crashes, results differ or a goal is missed.
+"""Run every benchmark: `python -m benchmarks`. Exit code 1 if a part crashes, results differ or a goal is missed.
 
 `--quick` takes three minutes at most, small sizes; there only a crash or unequal results fail. `--write FILE` writes
 the page docs/performance.md; parts that were not run keep what it says of them. `--before DIR` measures the commands
@@ -32,19 +32,19 @@ MARK = "row: "
 
 
 def parts() -> list[str]:
-    """The modules with rows, then the scripts that only print."""
+    """Return the modules with rows, then the scripts that only print."""
     names = sorted(path.stem for path in HERE.glob("*.py") if not path.stem.startswith("_"))
     names = [name for name in names if name not in NOT_PARTS]
     return sorted(names, key=lambda name: not gives_rows(name))
 
 
 def gives_rows(part: str) -> bool:
-    """Whether it is a part that is measured against goals."""
+    """Return whether it is a part that is measured against goals."""
     return "\ndef rows(" in (HERE / f"{part}.py").read_text(encoding="utf-8")
 
 
 def run_part(part: str, arguments: argparse.Namespace) -> tuple[list[Row], int]:
-    """Its rows and exit code, in a process of its own, so that none warms up another."""
+    """Run a part in its own process, so that none warms up another, and return its rows and exit code."""
     command = [sys.executable, "-m", "benchmarks", "--print-rows", part]
     command += ["--quick"] * arguments.quick
     command += ["--wefe-python", arguments.wefe_python] if arguments.wefe_python else []
@@ -65,13 +65,13 @@ def run_part(part: str, arguments: argparse.Namespace) -> tuple[list[Row], int]:
 
 
 def print_rows(part: str, options: Options) -> None:
-    """What the process of a part does."""
+    """Run one part and print its rows as JSON."""
     for row in import_module(f"benchmarks.{part}").rows(options):
         print(MARK + json.dumps(asdict(row)), flush=True)
 
 
 def cells(row: Row) -> list[str]:
-    """Name, ours, peer, its cost, ratio, goal, verdict, note."""
+    """Return the cells of a row: name, ours, peer, its cost, ratio, goal, verdict, note."""
     goal = GOALS.get(row.name)
     verdict = "" if goal is None else "missed" if goal.missed(row) else "reached"
     if row.ours is None:
@@ -83,7 +83,7 @@ def cells(row: Row) -> list[str]:
 
 
 def shown(row: Row) -> str:
-    """A row as a line of a table."""
+    """Return a row as a line of a table."""
     return "| " + " | ".join(cells(row)) + " |"
 
 
@@ -93,7 +93,7 @@ HEADINGS = (
 
 
 def page(sections: Mapping[str, str]) -> str:
-    """docs/performance.md."""
+    """Return the text of docs/performance.md."""
     head = [
         "# Performance",
         "",
@@ -105,7 +105,7 @@ def page(sections: Mapping[str, str]) -> str:
 
 
 def section(part: str, rows: Sequence[Row], failures: Sequence[str]) -> str:
-    """What the page says of a part: when and where it was measured, its rows, and what is not as it should be."""
+    """Return the page's section of a part: when and where it was measured, its rows, and its failures."""
     load = ", ".join(f"{number:.1f}" for number in os.getloadavg())
     machine = f"{processor()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     measured = f"{machine}; {datetime.now(UTC):%Y-%m-%d %H:%M} UTC; load {load}."
@@ -115,14 +115,14 @@ def section(part: str, rows: Sequence[Row], failures: Sequence[str]) -> str:
 
 
 def sections_of(path: Path) -> dict[str, str]:
-    """What an earlier page says of each part."""
+    """Return the sections of an earlier page, by part."""
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     found = re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
     return {part: f"## {part}\n{content.rstrip()}\n" for part, content in found}
 
 
 def processor() -> str:
-    """What /proc calls it, else what Python knows."""
+    """Return the name of the processor in /proc, else what Python knows."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

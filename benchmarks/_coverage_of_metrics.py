@@ -1,4 +1,4 @@
-"""How often the intervals of the metrics beside WEAT hold the value that endless words of the kind would give.
+"""Simulate how often the intervals of metrics other than WEAT contain the value that endless words would give.
 
     python -m benchmarks._coverage_of_metrics [repetitions]
 
@@ -32,12 +32,12 @@ SHAPES = {"sc-weat": (1, 2), "mac": (2, 1), "same": (1, 2)}
 
 
 def drawn(rng: np.random.Generator, means: Array, size: int) -> list[Array]:
-    """A set of `size` words about each mean."""
+    """Return a set of `size` words about each mean."""
     return [mean + rng.standard_normal((size, WIDTH)) for mean in means]
 
 
 def coverage(name: str, size: int, repetitions: int, seed: int = 0) -> tuple[float, float]:
-    """The share of intervals that hold the truth, and their mean width."""
+    """Return the share of intervals that contain the truth, and their mean width."""
     rng = np.random.default_rng(seed)
     n_targets, n_attributes = SHAPES.get(name, (2, 1))
     targets, attributes = (rng.standard_normal((n, WIDTH)) / 2 for n in (n_targets, n_attributes))
@@ -58,7 +58,7 @@ def coverage(name: str, size: int, repetitions: int, seed: int = 0) -> tuple[flo
 
 
 def main() -> None:
-    """A row for each metric and size."""
+    """Return a row for each metric and size."""
     repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 400
     print("| metric | words | holds the truth | mean width |\n|---|---|---|---|")
     for name in EXCHANGED:

@@ -1,4 +1,4 @@
-"""What a benchmark part gives: rows with what ours and the peer cost, and whether both computed the same.
+"""Define the rows of a benchmark: our cost, that of the peer, and whether both computed the same.
 
 A part is a module here with a function `rows(options)`; `benchmarks/goals.py` says which ratios the rows must reach.
 """
@@ -48,14 +48,14 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """How many times the peer's cost is ours."""
+        """Return how many times the peer's cost is ours."""
         if self.ours is None or self.theirs is None:
             return None
         return self.theirs / max(self.ours, 1e-9)
 
 
 def cpu(work: Callable[[], object], repeats: int = 3) -> float:
-    """The median CPU time of a few runs in this process, its threads included."""
+    """Return the median CPU time of a few runs in this process, its threads included."""
     spent = []
     for _ in range(repeats):
         start = time.process_time()
@@ -65,7 +65,7 @@ def cpu(work: Callable[[], object], repeats: int = 3) -> float:
 
 
 def cpu_by_turns(work: Mapping[str, Callable[[], object]], repeats: int = 5) -> dict[str, float]:
-    """The median CPU time of each, by turns, so that other work on the machine weighs on all alike."""
+    """Return the median CPU time of each, alternating, so that other work on the machine affects all alike."""
     spent: dict[str, list[float]] = {name: [] for name in work}
     for function in work.values():
         function()
@@ -80,7 +80,7 @@ def cpu_by_turns(work: Mapping[str, Callable[[], object]], repeats: int = 5) -> 
 def cpu_of_command(
     command: Sequence[str], repeats: int = 3, environment: Mapping[str, str] | None = None
 ) -> float:
-    """The median CPU time, user and system, of a command and all its processes, on one thread each."""
+    """Return the median CPU time, user and system, of a command and all its processes, on one thread each."""
     spent = []
     for _ in range(repeats):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -93,17 +93,17 @@ def cpu_of_command(
 
 
 def weatherglass(*arguments: str) -> list[str]:
-    """The command line, run by this interpreter."""
+    """Return the command line, run by this interpreter."""
     return [sys.executable, "-m", "weatherglass", *arguments]
 
 
 def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
-    """The b of cost = a·size^b, by least squares on logarithms."""
+    """Return the b of cost = a·size^b, by least squares on logarithms."""
     return float(np.polyfit(np.log(sizes), np.log(np.maximum(costs, 1e-9)), 1)[0])
 
 
 def from_python(python: str, program: str) -> object:
-    """What a program prints as JSON, run by another interpreter."""
+    """Return what a program prints as JSON, run by another interpreter."""
     done = subprocess.run([python, "-c", program], check=True, capture_output=True, text=True)
     return json.loads(done.stdout.splitlines()[-1])
 

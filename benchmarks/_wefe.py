@@ -1,4 +1,4 @@
-"""The catalogue's word tests as sets of vectors for us and as queries for WEFE, so that both are asked the same."""
+"""Prepare the catalogue's word tests as sets of vectors for weatherglass and as queries for WEFE."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Case:
     words: tuple[tuple[str, ...], ...]
 
     def query(self) -> Query:
-        """For WEFE."""
+        """Return the case as a query for WEFE."""
         targets = [w for role, w in zip(self.roles, self.words, strict=True) if role[0] in "XY"]
         return Query(self.name, targets, self.words[len(targets) :])
 
     def sets(self, vectors: Words) -> list[VectorSet]:
-        """For us."""
+        """Return the case as sets for weatherglass."""
         return [
             VectorSet(role, np.array([vectors[word] for word in words]), tuple(Element(w, w) for w in words))
             for role, words in zip(self.roles, self.words, strict=True)
@@ -57,11 +57,11 @@ class Peer:
 
     @property
     def metric(self) -> Metric:
-        """Ours, as a value."""
+        """Return the metric of weatherglass."""
         return select_metrics([self.ours])[0]
 
     def job(self, cases: Sequence[Case]) -> Job:
-        """The question to WEFE."""
+        """Return the question to WEFE."""
         return Job(self.theirs, [case.query() for case in cases], self.params)
 
 
@@ -88,19 +88,19 @@ PEERS = (
 
 
 def word_tests() -> list[Test]:
-    """The published tests that are made of words, which is what WEFE takes."""
+    """Return the published tests that are made of words, which is what WEFE takes."""
     return [test for test in load_tests(["*"]) if test.context == "word"]
 
 
 def known_words(spec: str, tests: Sequence[Test]) -> dict[str, Vector]:
-    """The vectors of the words of the tests, those that the model knows."""
+    """Return the vectors of the words of the tests, those that the model knows."""
     words = list(dict.fromkeys(text for test in tests for s in test.sets for text in s.texts))
     vectors = np.asarray(load_encoder(spec).encode(words), dtype=np.float64)
     return {word: vector for word, vector in zip(words, vectors, strict=True) if not np.isnan(vector).any()}
 
 
 def cases_of(metric: Metric, tests: Sequence[Test], vectors: Words) -> Iterator[Case]:
-    """What the metric measures of the tests; pairs of which the model lacks a word, or has one vector, are left out."""
+    """Yield the cases of a metric; pairs are left out if the model lacks a word or has one vector for both."""
     for test in tests:
         places = range(min(len(s.texts) for s in test.targets))
         both = {place for place in places if _is_pair([s.texts[place] for s in test.targets], vectors)}
@@ -125,5 +125,5 @@ def _is_pair(words: Sequence[str], vectors: Words) -> bool:
 
 
 def measured(metric: Metric, case: Case, vectors: Words) -> Estimate:
-    """Value and scores, without p."""
+    """Compute the value and the scores, without p."""
     return metric.evaluate(case.sets(vectors), Context([metric], "words"))

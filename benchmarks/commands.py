@@ -1,4 +1,4 @@
-"""What commands cost from the shell: starting, a run of all 46 tests (warm, with nothing compiled, again).
+"""Measure what commands cost from the shell: starting, a run of all 46 tests (warm, with nothing compiled, again).
 
 With `--before DIR` the same commands are run from an earlier checkout, by turns, so that both meet the same load.
 """
@@ -18,7 +18,7 @@ from benchmarks._rows import Options, Row, cpu_of_command, weatherglass
 
 
 def without_seconds(path: Path) -> tuple[str, ...]:
-    """The rows of a table without its last column, the time that each took."""
+    """Return the rows of a table without its last column, the time that each took."""
     return tuple(line.rpartition("\t")[0] for line in path.read_text(encoding="utf-8").splitlines())
 
 
@@ -35,12 +35,12 @@ class Sources:
         self.folder, self.name = folder, Path(before).name if before else ""
 
     def empty_kernels(self) -> None:
-        """As if no kernel had been compiled yet."""
+        """Empty the caches of compiled kernels."""
         for environment in self.environments.values():
             shutil.rmtree(environment["NUMBA_CACHE_DIR"], ignore_errors=True)
 
     def row(self, what: str, command: Sequence[str], repeats: int, output: str = "") -> Row:
-        """The least of each: whatever else the machine does can only add to it. The note has the medians.
+        """Return the least CPU time of each, to which other work on the machine can only add; the note has the medians.
 
         `output` is the run's folder, with a number where each repetition has its own.
         """
@@ -55,7 +55,7 @@ class Sources:
 
 
 def rows(options: Options) -> Iterator[Row]:
-    """CPU seconds, user and system, of whole processes."""
+    """Yield CPU seconds, user and system, of whole processes."""
     repeats = 1 if options.quick else 7
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -1,4 +1,4 @@
-"""Level and coverage of contrasts between effects (docs/methods 12), where no exchange of labels is exact.
+"""Simulate level and coverage of contrasts between effects (docs/methods 12), for which no permutation test is exact.
 
 Run with `python -m benchmarks.contrasts [names|interaction] [--repetitions N]`; without arguments both, in some minutes
 on one core. `names` contrasts two tests with different words and shared attributes, such as weat3 by given names and by
@@ -49,7 +49,7 @@ def arm(
     moved: Vector,
     name: str,
 ) -> Arm:
-    """A test whose sets X and Y have these mean scores; `moved` is what each attribute adds to their difference."""
+    """Return a test whose sets X and Y have these mean scores; each attribute adds `moved` to their difference."""
     k = len(moved) // 2
     side = np.repeat([0.5, -0.5], sizes)[:, np.newaxis]
     own = (np.repeat(np.asarray(means), sizes) + rng.normal(size=sum(sizes)))[:, np.newaxis] / 2
@@ -62,12 +62,12 @@ def arm(
 
 
 def within_variance(k: int) -> float:
-    """Of the scores in a set."""
+    """Return the variance of the scores in a set."""
     return 1 + 2 * OF_PAIRS**2 / k
 
 
 def names_table(count: int) -> Iterator[tuple[str, bool]]:
-    """Level at equal effects, and coverage where the first test has an effect and the second has none."""
+    """Yield level at equal effects, and coverage where the first test has an effect and the second has none."""
     yield (
         "| words | attributes | "
         + " | ".join(f"level, g = {g:g}" for g in MEAN_DIFFERENCES)
@@ -105,7 +105,7 @@ def _pairs(
 
 
 def interaction_table(count: int) -> Iterator[tuple[str, bool]]:
-    """Level without an interaction, and coverage with one of a sd, beside main effects."""
+    """Yield level without an interaction, and coverage with one of a sd, beside main effects."""
     yield "| women, men | attributes | race, gender | level | coverage |", True
     yield "|---|---|---|---|---|", True
     for women, men in GROUPS:

@@ -1,4 +1,4 @@
-"""What one unit of each kind of work costs: CPU time, peak memory, disk, for docs/scaling.md.
+"""Measure what one job of each kind costs: CPU time, peak memory, disk, for docs/scaling.md.
 
     python -m benchmarks.costs [CORPUS] [--write docs/scaling.md]
 
@@ -101,7 +101,7 @@ ROWS = {
 
 
 def write_text(path: Path) -> None:
-    """Words of Zipf's frequencies, twenty a line."""
+    """Return words of Zipf's frequencies, twenty a line."""
     words = np.random.default_rng(0).zipf(1.2, (TOKENS // 20, 20)) % 30_000
     path.write_text("\n".join(" ".join(f"w{word}" for word in row) for row in words))
 
@@ -118,7 +118,7 @@ class Cost:
 
 
 def measure(given: Path | None) -> Iterator[tuple[str, Cost]]:
-    """Every row, as it is finished."""
+    """Yield every row, as it is finished."""
     one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -139,7 +139,7 @@ def measure(given: Path | None) -> Iterator[tuple[str, Cost]]:
 
 
 def table(costs: Mapping[str, Cost]) -> list[str]:
-    """The rows in Markdown."""
+    """Return the rows in Markdown."""
     lines = ["| unit | CPU s | peak MB | what was done |", "|---|---|---|---|"]
     return lines + [
         f"| {label} | {cost.seconds:.2f} | {cost.memory:.0f} | {cost.done} |" for label, cost in costs.items()

@@ -1,4 +1,4 @@
-"""Encoding with a transformer: texts shared by the tests, batches by length against one by one, and the cache.
+"""Time encoding with a transformer: texts shared by the tests, batches by length against one by one, and the cache.
 
 Run with `python -m benchmarks.encoders [FOLDER]`: FOLDER is a model, by default all-MiniLM-L6-v2 (from PyPI, 83 MB).
 CPU time on one thread, so that neither other work on the machine nor the number of its cores matters.
@@ -49,7 +49,7 @@ def distinct_texts() -> list[str]:
 def cpu_seconds(
     encode: Callable[[Sequence[str]], AnyMatrix], texts: Sequence[str]
 ) -> tuple[float, AnyMatrix]:
-    """CPU time of encoding `texts`, after a few to warm up."""
+    """Return CPU time of encoding `texts`, after a few to warm up."""
     encode(texts[:8])
     start = time.process_time()
     vectors = encode(texts)
@@ -57,7 +57,7 @@ def cpu_seconds(
 
 
 def compare_batching(folder: Path, texts: Sequence[str]) -> None:
-    """One by one is the baseline; sentence-transformers' own batching stands beside ours."""
+    """Time encoding in batches against one by one, and against the batches of sentence-transformers."""
     import torch
 
     torch.set_num_threads(1)
@@ -81,7 +81,7 @@ def compare_batching(folder: Path, texts: Sequence[str]) -> None:
 
 
 def compare_runs(folder: Path) -> None:
-    """All 46 tests twice into new folders: the second time every encoding is in the cache."""
+    """Run all 46 tests twice into new folders: the second time every encoding is in the cache."""
     print("all 46 tests, each run a process of its own   CPU s   elapsed s   torch loaded")
     with tempfile.TemporaryDirectory() as cache:
         for name in ("first run, empty cache", "second run, all in the cache"):

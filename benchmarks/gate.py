@@ -1,4 +1,4 @@
-"""How often `--fail-if worse` alarms where nothing changed, and how often it finds a planted growth; docs/methods 12.
+"""Simulate how often `--fail-if worse` fails where nothing changed, and how often it finds a growth; docs/methods 12.
 
     python -m benchmarks.gate [--pairs 1000] [--write docs/gate.md]
 
@@ -58,7 +58,7 @@ class Worlds:
 
     @cached_property
     def is_target(self) -> Vector:
-        """1 for the target words of a test, 0 for the others."""
+        """Return 1 for the target words of a test, 0 for the others."""
         targets = {text for test in self.tests for words in test.targets for text in words.texts}
         return np.array([float(text in targets) for text in self.texts])
 

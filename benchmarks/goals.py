@@ -1,4 +1,4 @@
-"""The goals, one table: `python -m benchmarks` fails where one is missed. Ratios to a peer where there is one."""
+"""List the goals: `python -m benchmarks` fails if one is missed. They are ratios to a peer if there is one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Goal:
     """Ours: CPU seconds, an exponent or a step."""
 
     def missed(self, row: Row) -> bool:
-        """Whether the row was measured and falls short."""
+        """Return whether the row was measured and falls short."""
         slow = self.at_least_times is not None and row.ratio is not None and row.ratio < self.at_least_times
         return slow or (self.at_most is not None and row.ours is not None and row.ours > self.at_most)
 

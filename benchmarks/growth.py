@@ -1,4 +1,4 @@
-"""How cost grows: with elements, vocabulary, seeds, results and the page; each with its fitted exponent."""
+"""Measure how cost grows with elements, vocabulary, seeds, results and the page; each with its fitted exponent."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from weatherglass.stats.permutation import permutation_test
 
 
 def elements(n: int) -> float:
-    """p of n elements, by bounds."""
+    """Time p of n elements, by bounds."""
     rng = np.random.default_rng(n)
     x, y = rng.normal(size=n // 2) + 0.05, rng.normal(size=n - n // 2)
     return cpu(lambda: permutation_test(x, y), 1)
 
 
 def vocabulary(words: int) -> float:
-    """Reading all rows of a text file of 50-dimensional vectors."""
+    """Time reading all rows of a text file of 50-dimensional vectors."""
     from weatherglass.vectors import read_vectors
 
     with tempfile.TemporaryDirectory() as name:
@@ -36,7 +36,7 @@ def vocabulary(words: int) -> float:
 
 
 def seeds(number: int) -> float:
-    """ICC over seeds of 2 000 words and 20 base pairs."""
+    """Time ICC over seeds of 2 000 words and 20 base pairs."""
     from weatherglass.reliability.agreement.icc import retest
 
     scores = np.random.default_rng(0).normal(size=(2_000, 20, number))
@@ -44,7 +44,7 @@ def seeds(number: int) -> float:
 
 
 def results(number: int) -> float:
-    """A folder that is given results one by one, as a run gives them; then all are judged and written.
+    """Write results one by one into a folder, as a run does; then judge and write all.
 
     One metric, so that all of them are one family: the correction sees them together, too.
     """
@@ -70,7 +70,7 @@ def results(number: int) -> float:
 
 
 def page(models: int) -> float:
-    """The page of so many models × 46 tests × 4 metrics."""
+    """Time writing the page of this many models × 46 tests × 4 metrics."""
     from tests.report.made_up import made_up_run
 
     from weatherglass.audit.stored import read_run
@@ -89,7 +89,7 @@ def page(models: int) -> float:
 def table(
     what: str, measure: Callable[[int], float], sizes: Sequence[int], named: str = "growth with {}, exponent"
 ) -> Row:
-    """A row with the exponent, and the costs that it was fitted to."""
+    """Return a row with the exponent, and the costs that it was fitted to."""
     measure(sizes[0])
     costs = [measure(size) for size in sizes]
     listed = ", ".join(f"{size}: {cost:.3g}" for size, cost in zip(sizes, costs, strict=True))
@@ -97,7 +97,7 @@ def table(
 
 
 def rows(options: Options) -> Iterator[Row]:
-    """Small sizes where quick."""
+    """Yield the rows, of small sizes if quick."""
     quick = options.quick
     yield table("elements", elements, (100, 300) if quick else (100, 300, 1_000, 3_000, 10_000))
     yield table("vocabulary", vocabulary, (1_000, 4_000) if quick else (10_000, 40_000, 160_000))

@@ -1,4 +1,4 @@
-"""What two processes cost over one, and how much sooner they are done: a run of many measures, and training.
+"""Compare two processes with one, in cost and in time: a run of many associations, and training.
 
 The rows by the clock are what a user waits for, with the part that one process does alone: encoding, judging, the page.
 They need two free cores; the rows of CPU time do not, and 2 × their ratio is the speed-up if nothing were done alone.
@@ -26,7 +26,7 @@ LEAST = 60
 
 
 def rows(options: Options) -> Iterator[Row]:
-    """Both kinds of work; nothing where there are three minutes for all parts."""
+    """Yield both kinds of work; nothing where there are three minutes for all parts."""
     if options.quick:
         yield Row("--jobs 2, run of four similarities", None, "--jobs 1", note="not run: --quick")
         return
@@ -65,7 +65,7 @@ def _compared(name: str, arguments: list[str], folder: Path) -> Iterator[Row]:
 
 
 def write_text(path: Path, tokens: int) -> None:
-    """Sentences of words that are as frequent as in a language (Zipf)."""
+    """Return sentences of words that are as frequent as in a language (Zipf)."""
     rng = np.random.default_rng(0)
     share = 1 / np.arange(1, WORDS + 1)
     words = rng.choice(WORDS, size=(tokens // SENTENCE, SENTENCE), p=share / share.sum())

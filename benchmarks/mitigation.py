@@ -1,4 +1,4 @@
-"""How often the verdict on a mitigation is right where the truth is planted; docs/methods 14.
+"""Simulate how often the verdict on a mitigation is right where the truth is known; docs/methods 14.
 
     python -m benchmarks.mitigation [--repetitions 200] [--write docs/mitigation.md]
 

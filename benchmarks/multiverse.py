@@ -1,4 +1,4 @@
-"""What a multiverse costs beside a run, the joint test of many specifications beside one, levels under the null.
+"""Measure what a multiverse costs compared with a run, the joint test of many specifications, and its level.
 
 Run with `python -m benchmarks.multiverse [cost|joint|level]`; without arguments all. Exit code 1 if 60 specifications ×
 46 tests take 3 times the CPU of a run or more, if 1 000 specifications take twice as long as one or more, or if a level
@@ -28,13 +28,13 @@ STATISTICS = ("mean", "median", "nearest", "farthest", "eq2")
 
 
 def world(rng: np.random.Generator, n: int, specifications: int, shared: float) -> Array:
-    """Scores of n words, specifications across, any two with this correlation, and no effect."""
+    """Return scores of n words, specifications across, any two with this correlation, and no effect."""
     common, own = rng.normal(size=(n, 1)), rng.normal(size=(n, specifications))
     return np.asarray(np.sqrt(shared) * common + np.sqrt(1 - shared) * own)
 
 
 def level(repetitions: int, specifications: int, shared: float, seed: int = 0) -> tuple[float, float]:
-    """How often joint p and the smallest maxT p are at most 0.05 without any effect, with 8 + 8 words."""
+    """Return the level of joint p and of the smallest maxT p at 0.05, with 8 + 8 words."""
     rng = np.random.default_rng(seed)
     joint = largest = 0
     for _ in range(repetitions):
@@ -45,7 +45,7 @@ def level(repetitions: int, specifications: int, shared: float, seed: int = 0) -
 
 
 def show_level() -> bool:
-    """The level with 60 dependent specifications."""
+    """Return the level with 60 dependent specifications."""
     held = True
     for shared in (0.5, 0.8):
         joint, largest = level(4_000, 60, shared)
@@ -62,7 +62,7 @@ def _ten_times(scores: Array, n: int) -> None:
 
 
 def show_joint() -> bool:
-    """The joint test of 1 000 specifications against one."""
+    """Time the joint test of 1 000 specifications against one."""
     prepare()
     held = True
     for n in (8, 16, 25):
@@ -81,7 +81,7 @@ def show_joint() -> bool:
 
 
 def show_cost() -> bool:
-    """All 46 tests in at least 60 specifications a test, against `weatherglass run` on the same model."""
+    """Time all 46 tests in at least 60 specifications per test against `weatherglass run` on the same model."""
     wg.run(tests="weat6")  # compiled code and the model's file are then at hand
     with tempfile.TemporaryDirectory() as folder:
         run = cpu(lambda: wg.run(folder=f"{folder}/run"), repeats=1)

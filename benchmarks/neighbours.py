@@ -1,4 +1,4 @@
-"""NBM's neighbours, the 100 nearest words by cosine, against faiss's exact search of unit vectors, by turns.
+"""Time NBM's neighbours, the 100 nearest words by cosine, against faiss's exact search of unit vectors.
 
 Run with `python -m benchmarks neighbours`; faiss is compared where it is installed (pip install faiss-cpu).
 """
@@ -19,7 +19,7 @@ SIZES = ((1000, 500), (5000, 100), (5000, 2000), (20_000, 100), (20_000, 500), (
 
 
 def rows(options: Options) -> Iterator[Row]:
-    """One for each size and width."""
+    """Yield a row for each size and width."""
     for width in (100, 300):
         for words, queries in SIZES[:1] if options.quick else SIZES:
             name = f"NBM neighbours, {words} × {queries}, d {width}, against faiss"

@@ -1,4 +1,4 @@
-"""p-values: exact beside sampled beside bounds, against sent-bias and scipy, and all that a run computes."""
+"""Time p-values: exact, sampled and bounds, against sent-bias and scipy, and all that a run computes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Asked = tuple[Vector, Vector, dict[str, Any]]
 
 
 def sent_bias(x: Vector, y: Vector, draws: int = DRAWS) -> float:
-    """May et al.'s released procedure, as published: shuffle, take the first |X|, sum, compare; one more counted."""
+    """Compute p by May et al.'s released procedure: shuffle, take the first |X|, sum, compare; one more is counted."""
     rng = np.random.default_rng(0)
     scores, hits = np.concatenate([x, y]), 1
     observed = scores[: len(x)].sum()
@@ -36,7 +36,7 @@ def sent_bias(x: Vector, y: Vector, draws: int = DRAWS) -> float:
 
 
 def scipys(x: Vector, y: Vector, draws: int = DRAWS) -> float:
-    """scipy.stats.permutation_test of the difference of sums, vectorised."""
+    """Compute p by scipy.stats.permutation_test of the difference of sums, vectorised."""
     from scipy.stats import permutation_test as test
 
     def difference(first: Vector, second: Vector, axis: int) -> Any:
@@ -56,18 +56,18 @@ def scipys(x: Vector, y: Vector, draws: int = DRAWS) -> float:
 
 
 def agrees(sampled: float, exact: float, draws: int) -> bool:
-    """Whether a sampled p lies within five of its standard errors of the exact one."""
+    """Return whether a sampled p is within five standard errors of the exact one."""
     return bool(abs(sampled - exact) <= 5 * (exact * (1 - exact) / draws) ** 0.5 + 2 / draws)
 
 
 def scores(n: int, seed: int = 0) -> tuple[Vector, Vector]:
-    """Normal scores of n + n words, d about 0.5."""
+    """Return normal scores of n + n words, d about 0.5."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=n) + 0.5, rng.normal(size=n)
 
 
 def scores_apart(n: int, t: float, seed: int) -> tuple[Vector, Vector]:
-    """Normal scores of n words in all, whose two groups are apart by a given t, exactly."""
+    """Return normal scores of n words in all, whose two groups are apart by a given t, exactly."""
     rng = np.random.default_rng(seed)
     x, y = (group - group.mean() for group in (rng.normal(size=(n + 1) // 2), rng.normal(size=n // 2)))
     spread = math.sqrt((x @ x + y @ y) / (n - 2) * (1 / len(x) + 1 / len(y)))
@@ -75,7 +75,7 @@ def scores_apart(n: int, t: float, seed: int) -> tuple[Vector, Vector]:
 
 
 def typical_costs(sizes: Sequence[int], rounds: int) -> list[float]:
-    """Of p of so many words in all: the median over data that lie as far out at each size, which decides the cost.
+    """Return the median cost of p of this many words, over data that are equally extreme at each size.
 
     Of each the least of a few rounds over all sizes: whatever else the machine does can only add to it.
     """
@@ -92,19 +92,19 @@ def typical_costs(sizes: Sequence[int], rounds: int) -> list[float]:
 
 
 def largest_step(costs: Sequence[float]) -> float:
-    """From one size to the next, up or down; below 2 ms nothing counts as a step."""
+    """Return the largest ratio of costs from one size to the next, up or down; costs below 2 ms count as 2 ms."""
     return max(max(a, b) / max(min(a, b), 2e-3) for a, b in pairwise(costs))
 
 
 def widths(sizes: Iterable[int]) -> str:
-    """How far apart the certified ends of p are at each size, in per cent of p; nothing where p is exact."""
+    """Return how far apart the certified ends of p are at each size, in per cent of p; nothing where p is exact."""
     found = {n: permutation_test(*scores(n)) for n in sizes}
     apart = {n: one.p_value / one.p_low - 1 for n, one in found.items() if one.p_low}
     return ", ".join(f"{n}: {100 * gap:.2g} %" for n, gap in apart.items() if gap > 0)
 
 
 def p_values_of_a_run() -> list[Asked]:
-    """The arguments of every permutation test that a run of all published tests on the embedded model makes."""
+    """Return the arguments of every permutation test that a run of all published tests on the embedded model makes."""
     import weatherglass as wg
 
     asked: list[Asked] = []
@@ -122,7 +122,7 @@ def p_values_of_a_run() -> list[Asked]:
 
 
 def rows(options: Options) -> Iterator[Row]:
-    """25 + 25 words, the steps over n, and the p-values of a run."""
+    """Yield 25 + 25 words, the steps over n, and the p-values of a run."""
     draws, n, repeats = (9_999, 25, 1) if options.quick else (DRAWS, 25, 3)
     x, y = scores(n)
     permutation_test(x, y)  # compiled code and memory are then at hand
@@ -159,7 +159,7 @@ def rows(options: Options) -> Iterator[Row]:
 
 
 def steps(options: Options) -> Iterator[Row]:
-    """What p costs as X and Y grow by turns, through the end of counting."""
+    """Yield the cost of p as X and Y grow alternately, beyond the sizes that are counted."""
     sizes = range(32, 41 if options.quick else 69)
     costs = typical_costs(sizes, 1 if options.quick else 8)
     listed = ", ".join(f"{(n + 1) // 2} + {n // 2}: {cost:.3f}" for n, cost in zip(sizes, costs, strict=True))
@@ -177,10 +177,10 @@ def steps(options: Options) -> Iterator[Row]:
 
 
 def compute(asked: Sequence[Asked]) -> list[Significance]:
-    """The p-values, one after the other."""
+    """Return the p-values, one after the other."""
     return [permutation_test(x, y, **how) for x, y, how in asked]
 
 
 def is_inner(asked: Asked) -> bool:
-    """Whether it is one of the many p without a word or template, which have a small budget of their own."""
+    """Return whether it is one of the many p without a word or template, which have a small budget."""
     return bool(asked[2]["budget"].seconds == INNER_SECONDS)

@@ -1,4 +1,4 @@
-"""Coverage of the intervals of the seed's share and of test–retest, in planted worlds; docs/methods 11 shows it.
+"""Simulate the coverage of the intervals of the seed's share and of test–retest; docs/methods 11 shows it.
 
     python -m benchmarks.planted_seeds [--repetitions 1000] [--write docs/methods/README.md]
 
@@ -26,13 +26,13 @@ SETS: Mapping[str, Sequence[World]] = {
 
 
 def words_of(world: World) -> str:
-    """What law its words' scores have; a cosine of a random vector is nearly normal."""
+    """Return the distribution of the words' scores; a cosine with a random vector is nearly normal."""
     law = world.words if isinstance(world, ScoreWorld) else "normal"
     return "near normal" if law in NEAR_NORMAL else "skewed or heavy-tailed"
 
 
 def table(repetitions: int) -> list[str]:
-    """Least and most of the coverage, by set of worlds and law of the words."""
+    """Return least and most of the coverage, by set of worlds and law of the words."""
     lines = ["| worlds | words | number | seed's share, % | test–retest, % |", "|---|---|---|---|---|"]
     for name, worlds in SETS.items():
         for law in dict.fromkeys(words_of(world) for world in worlds):

@@ -1,4 +1,4 @@
-"""Where the CPU time of a run of all 46 tests goes, by part: `python -m benchmarks profile`."""
+"""Profile the CPU time of a run of all 46 tests, by part: `python -m benchmarks profile`."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def part_of(file: str) -> str:
-    """The part that a source file belongs to."""
+    """Return the part that a source file belongs to."""
     return next((part for piece, part in PARTS.items() if piece in file), "Python itself")
 
 

@@ -1,4 +1,4 @@
-"""The regression at the size of the published study, and stability over all pairs of seeds.
+"""Time the regression at the size of the published study, and stability over all pairs of seeds.
 
     python -m benchmarks.regression [ROWS]
 
@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 
 
 def data(rows: int) -> Design:
-    """Crossed rows of 3 rules, 3 corpora, 2 algorithms and as many words as it takes."""
+    """Return crossed rows of 3 rules, 3 corpora, 2 algorithms and as many words as needed."""
     rng = np.random.default_rng(0)
     words = -(-rows // 18)
     word, corpus, algorithm, rule = (axis.ravel()[:rows] for axis in np.indices((words, 3, 2, 3)))
@@ -60,7 +60,7 @@ def timed(label: str, work: Callable[[], Result], baseline: float | None = None)
 
 
 def one_by_one(seeds: list[np.ndarray[tuple[int, int], np.dtype[np.float32]]]) -> Vector:
-    """Mean cosine after scipy's alignment, one pair at a time."""
+    """Compute the mean cosine after scipy's alignment, one pair at a time."""
     from scipy.linalg import orthogonal_procrustes
 
     cosines = []

@@ -1,4 +1,4 @@
-"""Scores, agreement and training of the reliability wing against plain loops, faiss and the machine's own limits.
+"""Time scores, agreement and training of the reliability part against plain loops, faiss and the machine's limits.
 
     python -m benchmarks.reliability [--full] [--corpus FILE]
 
@@ -37,7 +37,7 @@ def some_vectors(words: int = WORDS, width: int = WIDTH) -> Any:
 
 
 def direct_scores() -> None:
-    """DB/WA and RIPA of all words; baseline: one word after another."""
+    """Time DB/WA and RIPA of all words; baseline: one word after another."""
     vectors = some_vectors()
     first, second = np.arange(0, 2 * PAIRS, 2), np.arange(1, 2 * PAIRS, 2)
     fast = cpu(lambda: projections(vectors, first, second))
@@ -87,7 +87,7 @@ print(time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_m
 
 
 def measured_apart(*arguments: str) -> tuple[float, float] | None:
-    """CPU seconds and peak GB of NBM in a process of its own; nothing if it cannot run."""
+    """Return CPU seconds and peak GB of NBM in a process of its own; nothing if it cannot run."""
     done = subprocess.run(
         [sys.executable, "-c", NBM, *arguments], capture_output=True, text=True, check=False
     )
@@ -98,7 +98,7 @@ def measured_apart(*arguments: str) -> tuple[float, float] | None:
 
 
 def neighbour_scores(full: bool) -> None:
-    """NBM; baseline: faiss's exact search, then all neighbours' vectors gathered."""
+    """Time NBM; baseline: faiss's exact search, then gathering all neighbours' vectors."""
     ours = measured_apart("ours", "10000", "10000")
     theirs = measured_apart("faiss", "10000", "10000")
     assert ours is not None
@@ -121,7 +121,7 @@ def neighbour_scores(full: bool) -> None:
 
 
 def word_agreement() -> None:
-    """ICC(2,1) of 10 000 words; baseline: the layout and its interval word by word with numpy and scipy."""
+    """Time ICC(2,1) of 10 000 words; baseline: the layout and its interval word by word with numpy and scipy."""
     from scipy.stats import f
 
     tables = np.random.default_rng(0).normal(size=(10_000, PAIRS, 8))
@@ -147,7 +147,7 @@ def word_agreement() -> None:
 
 
 def bandwidth() -> float:
-    """Bytes per CPU second of adding two large float32 arrays into a third on one thread: 2 reads and 1 write."""
+    """Return the bytes per CPU second of adding two large float32 arrays into a third: 2 reads and 1 write."""
     a, b = np.ones(2**26, np.float32), np.ones(2**26, np.float32)
     out = np.empty_like(a)
     np.add(a, b, out=out)
@@ -155,7 +155,7 @@ def bandwidth() -> float:
 
 
 def glove_epoch(pairs_number: int = 1_000_000, words: int = 50_000) -> None:
-    """A pass of GloVe; the floor is the time to read and write the four rows that a pair touches."""
+    """Time a pass of GloVe; the floor is the time to read and write the four rows of each pair."""
     rng = np.random.default_rng(0)
     pairs = np.empty(pairs_number, dtype=PAIR)
     # Zipf-like, as in text: a few words are in most pairs.
@@ -174,7 +174,7 @@ def glove_epoch(pairs_number: int = 1_000_000, words: int = 50_000) -> None:
     w_squares, c_squares, b_squares, d_squares = (np.ones_like(parameters) for parameters in (w, c, b, d))
 
     def loop() -> None:
-        """The paper's four parameters w, w̃, b, b̃, pair by pair."""
+        """Update the paper's four parameters w, w̃, b, b̃, pair by pair."""
         for i, j, log, weight in pairs[:5000]:
             step = eta * weight * (w[i] @ c[j] + b[i] + d[j] - log)
             of_word, of_context = step * c[j], step * w[i]
@@ -222,12 +222,12 @@ print(2 * len(corpus.tokens), time.perf_counter() - start, time.process_time() -
 
 
 def side_by_side(path: str | None) -> None:
-    """Skip-gram through gensim: two models with a thread each at once; baseline: one model with two threads."""
+    """Time skip-gram through gensim: two models with a thread each at once; baseline: one model with two threads."""
     with tempfile.TemporaryDirectory() as folder:
         corpus = small_corpus(path, Path(folder))
 
         def together(*threads: int) -> tuple[float, float]:
-            """Tokens per second of the clock and per CPU second, of models that run at the same time."""
+            """Return tokens per second of the clock and per CPU second, of models that run at the same time."""
             command = [sys.executable, "-c", TRAIN, str(corpus.folder)]
             environment = {**os.environ, "OMP_NUM_THREADS": "1"}
             started = [

@@ -1,4 +1,4 @@
-"""The page of a large run, 30 models × 46 tests × 4 metrics, and of 1 500 tests: size, CPU, script time in a browser.
+"""Measure the page of 30 models × 46 tests × 4 metrics, and of 1 500 tests: size, CPU, script time in a browser.
 
 Run with `python -m benchmarks report`. The scores are made up; tests, texts and file formats are the real ones. Script
 time is what chromium counts as such until the page is drawn, and what a filter takes until it returns; the note has the
@@ -36,7 +36,7 @@ return [ran - started, performance.now() - started];
 
 
 def rows(options: Options) -> Iterator[Row]:
-    """Of the page of many models, then of that of many tests."""
+    """Yield the rows of the page of many models, then of that of many tests."""
     models, own = (3, 100) if options.quick else (30, 1500)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "models"

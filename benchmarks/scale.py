@@ -1,4 +1,4 @@
-"""Two workers against one, for encoding, permutation and training; and what handing out one unit costs.
+"""Compare two workers with one, for encoding, permutation and training, and measure what handing out one job costs.
 
 Run with `python -m benchmarks.scale` on a machine that has nothing else to do: it measures elapsed time. The
 baseline of each row is the same work on one worker of the same backend, started before the clock.
@@ -33,19 +33,19 @@ LINES = 20_000
 
 
 def permute(seed: int) -> float:
-    """One exact p-value of 25 + 25 scores."""
+    """Compute one exact p-value of 25 + 25 scores."""
     rng = np.random.default_rng(seed)
     return permutation_test(rng.normal(size=25), rng.normal(size=25)).p_value
 
 
 def nothing(number: int) -> int:
-    """No work at all."""
+    """Return the number, without any work."""
     return number
 
 
 @contextmanager
 def dask(workers: int, folder: Path) -> Iterator[Backend]:
-    """A scheduler and worker processes on loopback."""
+    """Yield a scheduler with worker processes on loopback."""
     file = folder / f"scheduler-{time.time_ns()}.json"
     local = ["--host", "127.0.0.1", "--no-dashboard"]
     where = ["--scheduler-file", str(file)]
@@ -69,7 +69,7 @@ def _dask(*arguments: str) -> subprocess.Popen[bytes]:
 def elapsed(
     workers: Backend, function: Callable[..., Any], units: Sequence[Any], warm: Sequence[Any]
 ) -> float:
-    """Seconds for all units; each worker first does a unit of `warm`, which loads code and models."""
+    """Return the seconds for all units; each worker first does a unit of `warm`, which loads code and models."""
     outcomes = workers.map(function, [*warm, *units])
     for _ in warm:
         _expect(next(outcomes))
@@ -85,7 +85,7 @@ def _expect(outcome: Any) -> None:
 
 
 def encoding_units(model: str) -> list[Chunk]:
-    """The distinct texts of the 46 tests, in chunks."""
+    """Return the distinct texts of the 46 tests, in chunks."""
     texts = list(dict.fromkeys(text for test in load_tests(["*"]) for text in test.texts))
     return [
         Chunk(f"hf:{model}?pooling=mean", [*texts[start : start + 128]], "vectors")
@@ -94,7 +94,7 @@ def encoding_units(model: str) -> list[Chunk]:
 
 
 def training_units(folder: Path) -> list[TrainingUnit]:
-    """Embeddings of a generated corpus, one per seed."""
+    """Return embeddings of a generated corpus, one per seed."""
     rng = np.random.default_rng(0)
     text = folder / "text.txt"
     lines = ("\n".join(" ".join(f"w{word}" for word in row) for row in rng.zipf(1.3, (LINES, 20)) % WORDS),)

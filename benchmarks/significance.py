@@ -1,4 +1,4 @@
-"""P-values, against a plain numpy implementation of the published procedure: CPU time and ratios in one run.
+"""Time p-values against a plain numpy implementation of the published procedure, both in one run.
 
 Run with `python -m benchmarks.significance`; compiling is not counted, and each case is the best of three.
 """
@@ -24,7 +24,7 @@ SHUFFLES = 99_999
 
 
 def plain(x: Scores, y: Scores, shuffles: int = SHUFFLES) -> float:
-    """The published procedure in numpy: shuffle the pooled scores, add up the first |X|, compare."""
+    """Compute p by the published procedure in numpy: shuffle the pooled scores, add up the first |X|, compare."""
     rng = np.random.default_rng(0)
     pooled, size = np.concatenate([x, y]), len(x)
     observed, hits = pooled[:size].sum(), 0
@@ -34,7 +34,7 @@ def plain(x: Scores, y: Scores, shuffles: int = SHUFFLES) -> float:
 
 
 def scores(x_size: int, y_size: int, p: float) -> tuple[Scores, Scores]:
-    """Normal scores shifted so that the normal p is about p."""
+    """Return normal scores shifted so that the normal p is about p."""
     rng = np.random.default_rng(1)
     x, y = rng.standard_normal(x_size), rng.standard_normal(y_size)
     x -= x.mean()
@@ -53,7 +53,7 @@ def row(case: str, goal: str, seconds: float, reached: str) -> None:
 
 
 def within(found: Significance) -> str:
-    """p with the relative gap of its bounds."""
+    """Return p with the relative gap of its bounds."""
     assert found.p_low is not None
     assert found.p_high is not None
     gap = (found.p_high - found.p_low) / found.p_low if found.p_low else math.inf
@@ -61,7 +61,7 @@ def within(found: Significance) -> str:
 
 
 def exact_in_its_own_process() -> tuple[float, float]:
-    """CPU seconds and peak memory in GB of 25 + 25, counted by meeting in the middle."""
+    """Return CPU seconds and peak memory in GB of 25 + 25, counted by meet-in-the-middle."""
     code = (
         "import json, resource, time\n"
         "from benchmarks.significance import scores\n"
@@ -80,7 +80,7 @@ def exact_in_its_own_process() -> tuple[float, float]:
 
 
 def published_tests() -> list[tuple[Scores, Scores]]:
-    """s(w) of X and Y of the 46 tests, with the embedded model."""
+    """Return s(w) of X and Y of the 46 tests, with the embedded model."""
     import weatherglass as wg
 
     found = []

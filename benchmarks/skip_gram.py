@@ -1,4 +1,4 @@
-"""Training skip-gram embeddings: `sgns-window`, our own, against `sgns`, which is gensim; the whole of a training.
+"""Time training skip-gram embeddings: our `sgns-window` against `sgns`, which is gensim.
 
 Run with `python -m benchmarks skip_gram`. Both have the same settings; the results are not the same numbers, since they
 draw other words. That both learn the same is shown by the topics that the text has: words of a topic are nearer to each
@@ -22,7 +22,7 @@ LINES, LENGTH, WORDS = 20_000, 20, 20_000
 
 
 def rows(options: Options) -> Iterator[Row]:
-    """Of two numbers of dimensions, on one epoch of generated text with Zipf's frequencies."""
+    """Yield the rows of two numbers of dimensions, on one epoch of generated text with Zipf's frequencies."""
     lines = LINES // 10 if options.quick else LINES
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -50,7 +50,7 @@ def rows(options: Options) -> Iterator[Row]:
 
 
 def _text(lines: int) -> str:
-    """Lines of one of two topics each, which share no word."""
+    """Return lines of one of two topics each, which share no word."""
     rng = np.random.default_rng(0)
     words = np.minimum(WORDS - 1, np.exp(rng.uniform(0, np.log(WORDS), (lines, LENGTH)))).astype(int)
     return "\n".join(
@@ -59,7 +59,7 @@ def _text(lines: int) -> str:
 
 
 def _topics_apart(vectors: NDArray[np.float32], topics: NDArray[np.bool_]) -> float:
-    """The mean cosine of words of one topic minus that of words of different topics, of the 1 000 most frequent."""
+    """Return the mean cosine within topics minus that between topics, of the 1 000 most frequent words."""
     units = vectors[:1000] / np.linalg.norm(vectors[:1000], axis=1, keepdims=True)
     same = topics[:1000, None] == topics[None, :1000]
     cosines = units @ units.T

@@ -1,4 +1,4 @@
-"""How good the vectors of `sgns-window` are beside gensim's: similarity, analogies and agreement between seeds.
+"""Compare the quality of `sgns-window` vectors with gensim's: similarity, analogies and agreement between seeds.
 
     python -m benchmarks.skip_gram_quality CORPUS… [--share 0.12] [--seeds 3] [--write docs/reliability.md]
 
@@ -38,7 +38,7 @@ def unit_rows(vectors: Vectors) -> Vectors:
 
 
 def word_similarity(words: Sequence[str], vectors: Vectors) -> float:
-    """Spearman's rho of cosines and judgements, of the pairs that the corpus has."""
+    """Return Spearman's rho of cosines and judgements, of the pairs that the corpus has."""
     places = {word: place for place, word in enumerate(words)}
     lines = Path(datapath("wordsim353.tsv")).read_text(encoding="utf-8").lower().splitlines()
     cells = [line.split("\t") for line in lines if not line.startswith("#")]
@@ -49,7 +49,7 @@ def word_similarity(words: Sequence[str], vectors: Vectors) -> float:
 
 
 def analogies(words: Sequence[str], vectors: Vectors) -> float:
-    """The share of analogies whose fourth word is nearest to b - a + c, among the frequent words."""
+    """Return the share of analogies whose fourth word is nearest to b - a + c, among the frequent words."""
     places = {word: place for place, word in enumerate(words[:ANALOGOUS])}
     lines = Path(datapath("questions-words.txt")).read_text(encoding="utf-8").lower().splitlines()
     asked = [line.split() for line in lines if not line.startswith(":")]
@@ -64,7 +64,7 @@ def analogies(words: Sequence[str], vectors: Vectors) -> float:
 
 
 def agreement(words: Sequence[str], first: Vectors, second: Vectors) -> tuple[float, float, float]:
-    """Of two seeds: cosines, DB/WA and neighbours."""
+    """Compare two seeds: cosines, DB/WA and neighbours."""
     a, b = first[:FREQUENT], second[:FREQUENT]
     upper = np.triu_indices(len(a), 1)
     kept = upper[0] % EVERY == 0
@@ -77,7 +77,7 @@ def agreement(words: Sequence[str], first: Vectors, second: Vectors) -> tuple[fl
 
 
 def measured_rows(corpus: Corpus, seeds: int, dimensions: int, folder: Path) -> Iterator[tuple[str, ...]]:
-    """A line of the table for each algorithm: means over seeds, with the lowest and highest."""
+    """Yield a line of the table for each algorithm: means over seeds, with the lowest and highest."""
     settings = WordToVecSettings(dimensions=dimensions)
     for algorithm in ALGORITHMS:
         trained = [unit_rows(train(corpus, algorithm, s + 1, settings, folder).vectors) for s in range(seeds)]

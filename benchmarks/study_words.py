@@ -1,4 +1,4 @@
-"""How often a study shows a word that leans nowhere, and how often one that leans; docs/methods 10.5.
+"""Simulate how often a study shows a word that leans nowhere, and how often one that leans; docs/methods 10.5.
 
     python -m benchmarks.study_words [--studies 200] [--write docs/reliability.md]
 

@@ -1,4 +1,4 @@
-"""Coverage and level of both readings of an effect, and of the paired change, against what docs/methods 10 states.
+"""Simulate coverage and level for fixed and random attributes, and of the paired change, against docs/methods 10.
 
 Run with `python -m benchmarks.trust these|such|templates|level|paired [--repetitions N]`; without arguments all, in
 a few minutes on one core. Below each table stand the least and the largest of its cells, which docs/trust.md shows.
@@ -84,7 +84,7 @@ class Judge:
     """Per cent of the cells of the table at hand, by row and column of its summary."""
 
     def cell(self, name: str, hits: Flags, stated: Range | None, group: tuple[str, str] | None = None) -> str:
-        """Per cent and standard error of a cell, marked where it lies outside."""
+        """Return per cent and standard error of a cell, marked if it is outside its range."""
         count, total = int(hits.sum()), len(hits)
         if total == 0:
             return "–"
@@ -100,7 +100,7 @@ class Judge:
         return text
 
     def summary(self, head: str) -> Iterator[str]:
-        """The least and the largest cell of each group since the last summary."""
+        """Yield the least and the largest cell of each group since the last summary."""
         columns = list(next(iter(self.groups.values())))
         yield ""
         yield f"| {head} | " + " | ".join(columns) + " |"
@@ -112,12 +112,12 @@ class Judge:
 
 
 def generator(*cell: object) -> np.random.Generator:
-    """A generator of a cell's own, so that a cell does not depend on which others are run."""
+    """Return the generator of a cell, so that a cell does not depend on which others are run."""
     return np.random.default_rng(zlib.crc32(repr(cell).encode()))
 
 
 def draw(rng: np.random.Generator, shape: Shape, size: tuple[int, ...]) -> Matrix:
-    """Numbers with mean 0 and variance 1."""
+    """Return numbers with mean 0 and variance 1."""
     if shape == "normal":
         return np.asarray(rng.normal(size=size))
     if shape == "t5":
@@ -126,12 +126,12 @@ def draw(rng: np.random.Generator, shape: Shape, size: tuple[int, ...]) -> Matri
 
 
 def shift(d: float) -> float:
-    """The difference of means, in sds within the sets, that makes the effect d."""
+    """Return the difference of means, in sds within the sets, that makes the effect d."""
     return d / math.sqrt(1 - d**2 / 4)
 
 
 def covers(low: Vector, high: Vector, d: float, scale: Scale) -> Flags:
-    """Which intervals hold the true effect; those that are not estimable are left out."""
+    """Return which intervals contain the true effect; those that are not estimable are left out."""
     truth = float(scale.effect_size(np.asarray(shift(d))))
     known = ~np.isnan(low)
     return np.asarray((low[known] <= truth) & (truth <= high[known]))
@@ -140,7 +140,7 @@ def covers(low: Vector, high: Vector, d: float, scale: Scale) -> Flags:
 def word_scores(
     rng: np.random.Generator, shape: Shape, n: int, d: float, clustering: float, count: int
 ) -> Matrix:
-    """Means over the sentences of each word; X first."""
+    """Return means over the sentences of each word; X first."""
     of_word = math.sqrt(clustering) * draw(rng, shape, (count, 2 * n))
     of_sentence = math.sqrt(1 - clustering) * draw(rng, shape, (count, 2 * n, SENTENCES)).mean(axis=-1)
     scores: Matrix = (of_word + of_sentence) / math.sqrt(clustering + (1 - clustering) / SENTENCES)
@@ -149,7 +149,7 @@ def word_scores(
 
 
 def exchange_p(scores: Matrix, n: int, draws: int = 1_999) -> Vector:
-    """Two-sided p of the exchange test: exact to 8 + 8 words, else by draws that all repetitions share."""
+    """Return the two-sided p of the permutation test: exact up to 8 + 8 words, else by shared draws."""
     centred = scores - scores.mean(axis=1, keepdims=True)
     observed = np.abs(centred[:, :n].sum(axis=1)) * (1 - 1e-12)
     exact = n <= 8
@@ -162,13 +162,13 @@ def exchange_p(scores: Matrix, n: int, draws: int = 1_999) -> Vector:
 
 
 def t_test_p(scores: Matrix, n: int) -> Vector:
-    """Stands in for the exact p above 8 + 8 words, where draws could not tell how small it is."""
+    """Return an approximation of the exact p above 8 + 8 words, where draws could not resolve small p."""
     centred = within(scores, n)
     return two_sided_p(centred.g / math.sqrt(centred.scale.variance_factor), centred.scale.df)
 
 
 def fixed_table(judge: Judge, count: int) -> Iterator[str]:
-    """Coverage of *these attributes* by size, effect, shape of scores and clustering of sentences."""
+    """Yield the coverage for fixed attributes by size, effect, shape of scores and clustering of sentences."""
     yield "| scores | words | clustering | " + " | ".join(f"d = {d:g}" for d in EFFECTS) + " |"
     yield "|---|---|---|" + "---|" * len(EFFECTS)
     for (shape, n), stated in THESE.items():
@@ -189,7 +189,7 @@ def fixed_table(judge: Judge, count: int) -> Iterator[str]:
 def tables(
     rng: np.random.Generator, world: World, shape: Shape, n: int, k: int, noise: float, d: float, count: int
 ) -> tuple[Matrix, Matrix]:
-    """Measures of words to A and to B whose scores have variance 1 within the sets with endless attributes."""
+    """Return measures of words to A and to B; with endless attributes their scores have variance 1 within the sets."""
     per_attribute = noise / (1 - noise) * k
     if world == "vectors":
         spread = math.sqrt(per_attribute / (2 * WIDTH))
@@ -219,7 +219,7 @@ WORLDS: tuple[tuple[World, Shape], ...] = (
 
 
 def random_table(judge: Judge, count: int) -> Iterator[str]:
-    """Coverage and level of *such attributes* by world, size, number of attributes, noise and effect."""
+    """Yield the coverage and level for random attributes by world, size, number of attributes, noise and effect."""
     yield (
         "| world, scores | words | attributes | noise | "
         + " | ".join(f"d = {d:g}" for d in EFFECTS)
@@ -255,7 +255,7 @@ def _such_row(judge: Judge, world: World, shape: Shape, n: int, k: int, noise: f
 def sentences(
     rng: np.random.Generator, n: int, count_of_templates: int, clustering: float, d: float, count: int
 ) -> tuple[Crossed, Crossed]:
-    """The crossed test with templates as a source, and with templates held; 8 attributes that make 30 % noise."""
+    """Return the crossed tests with random and with fixed templates; 8 attributes add 30 % noise."""
     to_a, to_b = tables(rng, "interaction", "normal", n, 8, 0.3, d, count)
     own = math.sqrt((1 - clustering) / clustering) * rng.normal(size=(count, 2 * n, count_of_templates))
     own[:, :n] += TEMPLATE_SHIFT * rng.normal(size=(count, 1, count_of_templates))
@@ -268,7 +268,7 @@ def sentences(
 
 
 def templates_table(judge: Judge, count: int) -> Iterator[str]:
-    """Coverage and level where words are crossed with templates, as a source of their own and held."""
+    """Yield the coverage and level where words are crossed with templates, random and fixed."""
     yield (
         "| words | templates | clustering | "
         + " | ".join(f"d = {d:g}" for d in EFFECTS)
@@ -298,7 +298,7 @@ def templates_table(judge: Judge, count: int) -> Iterator[str]:
 
 
 def level_table(judge: Judge, count: int) -> Iterator[str]:
-    """How often the exchange test of words finds an effect where there is none."""
+    """Yield how often the permutation test of words finds an effect where there is none."""
     yield "| scores | words | clustering | p ≤ 0.05 | p ≤ 0.01 |"
     yield "|---|---|---|---|---|"
     for shape, n in THESE:
@@ -319,7 +319,7 @@ PAIRED_EFFECTS = ((0.0, 0.0), (0.7, 0.7), (1.4, 1.4), (0.0, 0.7), (0.7, 1.4))
 
 
 def paired_table(judge: Judge, count: int) -> Iterator[str]:
-    """Level of the paired change, held to its range with normal scores, and the coverage of a true change."""
+    """Yield the level of the paired change, checked with normal scores, and the coverage of a true change."""
     yield "| scores | units | d before, after | " + " | ".join(f"r = {r:g}" for r in CORRELATIONS) + " |"
     yield "|---|---|---|" + "---|" * len(CORRELATIONS)
     shapes: tuple[Shape, ...] = ("normal", "t5", "skewed")

@@ -1,4 +1,4 @@
-"""Reading files of word vectors against gensim's loader and the plain read of the file: all rows, and some words.
+"""Time reading files of word vectors against gensim's loader and the plain read of the file: all rows, and some words.
 
 Run with `python -m benchmarks vectors`. All rows: in one process, by turns, the same words and numbers bit for bit.
 Some words: each reader in a process of its own; gensim has no such choice and reads all.
@@ -50,7 +50,7 @@ READERS = {
 
 
 def rows(options: Options) -> Iterator[Row]:
-    """All rows of text and of binary files, of two widths; then some words of a text file."""
+    """Yield all rows of text and of binary files, of two widths; then some words of a text file."""
     from gensim.models import KeyedVectors
 
     for width in (300, 100):
@@ -104,7 +104,7 @@ def _some_words(path: Path, wanted: Collection[str]) -> Row:
 
 
 def _measured_apart(reader: str, path: Path, wanted: Collection[str]) -> dict[str, Any]:
-    """CPU seconds and a checksum of one reader, without its imports."""
+    """Return CPU seconds and a checksum of one reader, without its imports."""
     imports, read = READERS[reader]
     program = MEASURED.format(imports=imports, read=read)
     command = [sys.executable, "-c", program, str(path), json.dumps(list(wanted))]

@@ -1,4 +1,4 @@
-"""How often the decision tree gives each outcome, in worlds with and without an effect, against docs/methods 12.
+"""Simulate how often the decision tree gives each outcome, with and without an effect, against docs/methods 12.
 
 Run with `python -m benchmarks.verdicts [WORLD…] [--runs N] [--quick] [--write FILE]`; all worlds take about half an
 hour on one core. `--coverage`, `--clusters` and `--confounded` print other tables: the coverage of a topic's interval,
@@ -140,7 +140,7 @@ class Catalogue:
         )
 
     def tokens(self, test: Layout, side: int, by_text: Mapping[int, Sequence[str]]) -> list[list[list[str]]]:
-        """The tokens of each text of each word of X (side 0) or Y, in lower case."""
+        """Return the tokens of each text of each word of X (side 0) or Y, in lower case."""
         texts = list(self._units)
         return [
             [[token.lower() for token in by_text[text]] for text in texts[unit]] for unit in test.units[side]
@@ -169,12 +169,12 @@ class Tokens:
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """The number of each token."""
+        """Return the number of each token."""
         return {t: place for place, t in enumerate(dict.fromkeys(t for text in self.tokens for t in text))}
 
     @cached_property
     def means(self) -> sparse.csr_matrix:
-        """Texts down, tokens across."""
+        """Return the counts of tokens (across) in texts (down)."""
         rows = np.repeat(np.arange(len(self.tokens)), [len(text) for text in self.tokens])
         columns = [self.places[token] for text in self.tokens for token in text]
         weights = np.concatenate([np.full(len(text), 1 / len(text)) for text in self.tokens])
@@ -205,12 +205,12 @@ class World:
             self._calibrate(float(name.removeprefix("planted-")))
 
     def model(self, rng: np.random.Generator) -> Matrix:
-        """A vector of length 1 for every text."""
+        """Return a vector of length 1 for every text."""
         vectors = self._text_vectors(rng)
         return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
     def topics(self, vectors: Matrix, rng: np.random.Generator) -> list[list[TopicTest]]:
-        """The tests of one model, by topic."""
+        """Return the tests of one model, by topic."""
         units = self.catalogue.mean_of_texts @ vectors
         found: dict[str, list[TopicTest]] = {topic: [] for topic in self.catalogue.topics}
         order = {topic: self._order(topic, rng) for topic in self.catalogue.topics}
@@ -219,7 +219,7 @@ class World:
         return list(found.values())
 
     def _order(self, topic: str, rng: np.random.Generator) -> dict[str, float] | None:
-        """A random number for each attribute word of a topic; those with the smallest are in A."""
+        """Return a random number for each attribute word of a topic; those with the smallest are in A."""
         if self.name != "relabelled":
             return None
         words = {w for t in self.catalogue.tests if t.topic == topic for some in t.words[2:] for w in some}
@@ -302,7 +302,7 @@ class World:
         )
 
     def small(self, test: Layout, units: Matrix) -> tuple[bool, bool]:
-        """Whether p of a test is at most 0.05, and whether p with pieces held fixed is, too."""
+        """Return whether p of a test is at most 0.05, and whether p with a fixed number of pieces is, too."""
         x, y, a, b = test.units
         targets = np.concatenate([x, y])
         scores = units[targets] @ (units[a].mean(axis=0) - units[b].mean(axis=0))
@@ -313,7 +313,7 @@ class World:
         return p <= ALPHA, max(p, found.p if found else 0.0) <= ALPHA
 
     def p_of_sentences(self, test: Layout, vectors: Matrix) -> float | None:
-        """The published p of a sentence test, two-sided, by its normal approximation; the old rule asks for it."""
+        """Return the published two-sided p of a sentence test, by its normal approximation; the old rule uses it."""
         x, y, a, b = test.texts
         if len(x) == len(test.units[0]) and len(y) == len(test.units[1]):
             return None
@@ -324,7 +324,7 @@ class World:
 
 
 def old_rule(topics: Sequence[Sequence[TopicTest]], sentences: Sequence[Sequence[float | None]]) -> list[str]:
-    """What the rule of version 0.2 said: J times the smallest p of a topic's J tests, Holm over the topics."""
+    """Return what the rule of version 0.2 said: J times the smallest p of a topic's J tests, Holm over the topics."""
     both = [[1.0 if t.p_random is None else max(t.p_value, t.p_random) for t in tests] for tests in topics]
     these = adjust([min(1.0, len(tests) * min(t.p_value for t in tests)) for tests in topics], "holm")
     shown = adjust([min(1.0, len(p) * min(p)) for p in both], "holm")
@@ -382,15 +382,15 @@ class Rates:
                 self.effect.append(evidence.effect_size)
 
     def of_runs(self, what: str) -> float:
-        """The share of runs."""
+        """Return the share of runs."""
         return self.runs_with[what] / self.runs
 
     def of_topics(self, *outcomes: Outcome) -> float:
-        """The share of topics with one of these outcomes."""
+        """Return the share of topics with one of these outcomes."""
         return sum(self.outcomes[outcome] for outcome in outcomes) / (self.runs * len(self.topics))
 
     def old_of_topics(self, *words: str) -> float:
-        """The share of topics of which the old rule said so."""
+        """Return the share of topics with one of these outcomes by the old rule."""
         return sum(self.old[word] for word in words) / (self.runs * len(self.topics))
 
 
@@ -419,14 +419,14 @@ class Bound:
 
     @property
     def broken(self) -> bool:
-        """Whether it is."""
+        """Return whether the rate is beyond its bound by more than three standard errors."""
         error = math.sqrt(self.bound * (1 - self.bound) / self.draws)
         beyond = self.bound - self.rate if self.at_least else self.rate - self.bound
         return beyond > 3 * error
 
 
 def bounds_of(world: str, rates: Rates) -> Iterator[Bound]:
-    """What docs/methods 12 states of a world."""
+    """Yield the bounds that docs/methods 12 states for a world."""
     runs, topics = rates.runs, rates.runs * len(rates.topics)
     if world in WITHOUT_EFFECT:
         yield Bound("robust, of runs", rates.of_runs("robust"), 0.05, runs)
@@ -443,7 +443,7 @@ def bounds_of(world: str, rates: Rates) -> Iterator[Bound]:
 
 
 def table(measurements: dict[str, Rates]) -> Iterator[str]:
-    """Per cent of runs, and of topics in brackets."""
+    """Yield per cent of runs, and of topics in brackets."""
     yield f"| per cent of runs (topics) | {' | '.join(measurements)} |"
     yield "|---|" + "---|" * len(measurements)
 

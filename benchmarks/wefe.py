@@ -1,4 +1,4 @@
-"""WEFE, apart: it runs under an interpreter of its own, `--wefe-python PATH`; without one its rows say "not run"."""
+"""Time WEFE in its own interpreter, `--wefe-python PATH`; without one its rows say "not run"."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ print(json.dumps([time.process_time() - start, float(found["effect_size"])]))
 
 
 def rows(options: Options) -> Iterator[Row]:
-    """WEAT with p of 25 + 25 words: some of WEFE's draws with replacement against our exact p."""
+    """Yield WEAT with p of 25 + 25 words: some of WEFE's draws with replacement against our exact p."""
     name = "WEAT with p, 25 + 25, against WEFE"
     if options.wefe_python is None:
         yield Row(name, None, "WEFE", note="not run: no --wefe-python")

@@ -23,7 +23,7 @@ KINDS = ("docs", "docstrings", "messages")
 BANNED: Mapping[str, str] = {
     r"\banew\b": "again, from scratch",
     r"\bso many\b": "this many",
-    r"\bsuch (?!as\b|an?\b)": "like these, of this kind",
+    r"(?<!\b[Nn]o )\bsuch (?!as\b|an?\b)": "like these, of this kind (“no such file” is what systems say)",
     r"\b(?:stand|stands|stood) (?:beside|in|at|on|for itself|before|after|there|above|below)\b": "is, appears",
     r"\b(?:holds|hold|held) (?:the|a|an|no|all|only|what|one|each|every|its|their)\b": "contain, keep",
     r"\btold (?:apart )?from\b": "distinguished from, detected",

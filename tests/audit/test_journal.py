@@ -138,7 +138,7 @@ def test_a_folder_computes_again_what_was_cut_short_or_damaged(tmp_path: Path) -
 def test_a_journal_of_another_program_is_refused_and_stays_as_it_is(tmp_path: Path) -> None:
     journal = tmp_path / JOURNAL
     journal.write_bytes(b'{"event": "started"}\n{"event": "stopped"}\n')
-    with pytest.raises(OutputError, match=naming(str(journal), "no line")):
+    with pytest.raises(OutputError, match=naming(str(journal), "-o")):
         wg.run(HashedEncoder(), "weat7", folder=tmp_path, trust="none")
     assert journal.read_bytes() == b'{"event": "started"}\n{"event": "stopped"}\n'
     assert not journal.with_name("journal.jsonl.damaged").exists()

@@ -55,7 +55,7 @@ def test_a_row_names_its_related_words_everywhere(tmp_path: Path) -> None:
     assert (related.related_words, other.related_words) == ("B: hers, her", "")
     (warning,) = [warning for warning in related.warnings if warning.kind == "related-words"]
     assert warning.values == {
-        **{"role": "B", "category": "FemaleTerms", "shared": "her"},
+        **{"role": "B", "category": "women", "shared": "her"},
         "words": ["hers", "her"],
     }
     rows = [line.split("\t") for line in (tmp_path / "results.tsv").read_text("utf-8").splitlines()]

@@ -21,6 +21,7 @@ from weatherglass.catalogue import load_tests
 from weatherglass.errors import DamageWarning, OutputError
 from weatherglass.report.page import page
 from weatherglass.storage.checksum import write_checked_json
+from weatherglass.storage.journal import checked_line
 
 
 def stored_vectors(path: Path) -> str:
@@ -129,6 +130,30 @@ def test_a_record_without_a_checksum_is_refused_and_the_same_command_repairs_it(
     with pytest.warns(DamageWarning, match=in_order(str(folder / RECORD), "damaged", "run.json.damaged")):
         assert wg.run(model, "weat7", folder=folder, trust="none").results == before.results
     assert read_whole_run(folder).results == before.results
+
+
+def test_a_run_of_an_older_format_is_called_so_not_damaged_and_is_computed_again(tmp_path: Path) -> None:
+    model, folder = stored_vectors(tmp_path / "model.txt"), tmp_path / "run"
+    before = wg.run(model, ["weat7", "weat8"], folder=folder, trust="none")
+    lines = []
+    for line in (folder / JOURNAL).read_bytes().splitlines():
+        entry = json.loads(line)
+        entry["result"]["p_attr"] = entry["result"].pop("p_random")  # its name before
+        lines.append(checked_line({"key": entry["key"], "result": entry["result"]}))
+    (folder / JOURNAL).write_bytes(b"".join(lines))
+    change_record(folder, format=1)
+    with pytest.raises(
+        OutputError, match=naming(str(folder), "format 1", "format 2", "same command")
+    ) as refused:
+        read_run(folder)
+    assert "damaged" not in str(refused.value)
+    again = wg.run(model, ["weat7", "weat8"], folder=folder, trust="none")
+    assert [(w.kind, w.values["count"]) for w in again.warnings if w.subject == str(folder / JOURNAL)] == [
+        ("old-journal", 2)
+    ]
+    assert (folder / "journal.jsonl.old").read_bytes() == b"".join(lines)
+    assert [result.value for result in again.results] == [result.value for result in before.results]
+    assert read_whole_run(folder).record["format"] == 2
 
 
 def test_a_line_lost_from_the_journal_of_a_run_with_failures_is_missed(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from tests.results import info_of
 
-from weatherglass.audit.folder import RunFolder
+from weatherglass.audit.folder import FORMAT, RunFolder
 from weatherglass.audit.results import ElementScore, Result, word_scores
 from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import Test
@@ -145,6 +145,7 @@ def _without(kind: str, role: str, name: str, d: float, rng: np.random.Generator
 
 def _record(tests: Sequence[Test], models: Sequence[str], metrics: Sequence[str], ci: str) -> dict[str, Any]:
     return {
+        "format": FORMAT,
         "status": "complete",
         "command": ["weatherglass", "run", *models],
         "started": "2026-11-15T20:00:00+00:00",

@@ -14,6 +14,9 @@ from weatherglass.arrays import Vector
 from weatherglass.audit.results import ElementScore, Result, UnitScore, unit_scores
 from weatherglass.audit.stored import read_whole_run
 from weatherglass.catalogue.names import model_name, set_name
+from weatherglass.errors import WeatherglassError
+from weatherglass.metrics import select_metrics
+from weatherglass.metrics.weat.association import Association
 from weatherglass.metrics.weat.profiles import PROFILES, Profile
 from weatherglass.metrics.weat.scores import largest_effect_size
 from weatherglass.stats.robustness import NULL_LEVELS
@@ -110,23 +113,26 @@ def _values(units: Units) -> Vector:
 
 
 def _scores(result: Result, x: Units, y: Units, show: Show) -> Iterator[str]:
-    measure = result.metric.removeprefix("weat(").partition(",")[0]  # of weat(cosine/mean, profile=wefe)
-    similarity, _, statistic = measure.partition("/")
+    association = _association(result)
     c_x, c_y, c_a, c_b = map(set_name, result.categories)
     yield f"{result.test} on {model_name(result.model)}, {result.metric}"
     if result.options:
         yield f"encoded with {result.options}"
     yield ""
-    yield f"1. Scores s(w), from the {similarity} m of the vectors of w and each attribute"
+    measured = (
+        f", from the {association.similarity} m of the vectors of w and each attribute" if association else ""
+    )
+    yield f"1. Scores s(w){measured}"
     yield f"   A: {c_a}, {result.num_attr1} elements; B: {c_b}, {result.num_attr2} elements"
-    if not result.signed:
-        formula = FORMULAS.get(statistic, f"{statistic} of m over A and B together")
-        yield f"   s is the {formula}; it has no direction"
-    else:
+    if association and result.signed:
         yield (
-            f"   s is the {statistic} of m over A less that over B (the other way round for a distance); "
+            f"   s is the {association.statistic} of m over A minus that over B (reversed for a distance); "
             f"above 0 is nearer to {c_a}"
         )
+    elif association:
+        statistic = association.statistic
+        formula = FORMULAS.get(statistic, f"{statistic} of m over A and B together")
+        yield f"   s is the {formula}; it has no direction"
     if result.permute == "words":
         yield "   A word's score is the mean over its sentences; an attribute word counts once, its sentences averaged."
     for role, category, units in (("X", c_x, x), ("Y", c_y, y)):
@@ -135,6 +141,16 @@ def _scores(result: Result, x: Units, y: Units, show: Show) -> Iterator[str]:
         yield from (f"   {unit.name:<{width}}  {show(unit.score)}" for unit in units)
     if result.oov:
         yield f"   Unknown to the model: {result.oov}"
+
+
+def _association(result: Result) -> Association | None:
+    """Return similarity and statistic of the metric; None if it has none, or is not installed."""
+    try:
+        (metric,) = select_metrics([result.metric])
+    except WeatherglassError:
+        return None
+    association: Association | None = getattr(metric, "association", None)
+    return association
 
 
 def _effect(result: Result, x: Units, y: Units, show: Show) -> Iterator[str]:

@@ -25,6 +25,8 @@ from weatherglass.storage.printable import tsv_line
 from weatherglass.storage.reading import require_regular_file
 from weatherglass.warnings import Warning
 
+FORMAT = 2
+"""The number that run.json gives the format of its folder; raised when older folders can no longer be read."""
 TABLE = "results.tsv"
 RECORD = "run.json"
 PAGE = "report.html"
@@ -71,7 +73,9 @@ class RunFolder:
                 if journal.exists():
                     entries = list(read_journal(journal))
                     self.finished = {e.key: e.result for e in entries if e.result is not None}
-                    self.warnings += set_lines_aside(journal, {e.number for e in entries if e.result is None})
+                    old = {e.number for e in entries if e.other_format}
+                    damaged = {e.number for e in entries if e.result is None} - old
+                    self.warnings += set_lines_aside(journal, damaged, old)
                 self._journal = journal.open("ab", buffering=0)
             except BaseException:
                 self._lock.release()
@@ -157,7 +161,9 @@ class Entry:
     number: int
     key: str
     result: Result | None
-    """None where the line is damaged."""
+    """None if the line is damaged, or in another format."""
+    other_format: bool = False
+    """Whether the line is whole, but cannot be read as a result: it was written in another format."""
 
 
 def journal_line(key: str, result: Result) -> bytes:
@@ -181,12 +187,12 @@ def read_journal(path: Path) -> Iterator[Entry]:
 
 
 def _entry(number: int, record: dict[str, Any] | None) -> Entry:
+    if record is None:
+        return Entry(number, "", None)
     try:
-        if record is not None:
-            return Entry(number, record["key"], Result.from_json(record["result"]))
+        return Entry(number, record["key"], Result.from_json(record["result"]))
     except (ValueError, KeyError, TypeError):
-        pass
-    return Entry(number, "", None)
+        return Entry(number, "", None, other_format=True)
 
 
 SOURCES = (".py", ".html", ".css", ".js", ".tsv", ".toml")

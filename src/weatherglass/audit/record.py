@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weatherglass import __version__
-from weatherglass.audit.folder import PAGE, RECORD, RunFolder, is_current
+from weatherglass.audit.folder import FORMAT, PAGE, RECORD, RunFolder, is_current
 from weatherglass.audit.judge import family_sizes, judge
 from weatherglass.audit.plan import Plan
 from weatherglass.audit.results import Failure, Result
@@ -110,6 +110,7 @@ def run_record(
         kept: keys of its results.
     """
     record = {
+        "format": FORMAT,
         "status": "running",
         **call,
         "started": started,

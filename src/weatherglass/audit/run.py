@@ -1,7 +1,7 @@
 """`Run`: results with the record of how they came about, and the ways to see, store and compare them.
 
-The methods that show a run import `weatherglass.report` when they are called: the one place where a room names a room
-above it, and `pyproject.toml` lists it as an exception.
+The methods that show a run import `weatherglass.report.show`, a module of a room above, when they are called;
+`pyproject.toml` lists this exception.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from weatherglass.audit.folder import JOURNAL, PAGE, RECORD, RunFolder
 from weatherglass.audit.results import Failure, Result
 from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError, output_error
-from weatherglass.registry import checked_path, one_of, unknown
+from weatherglass.registry import checked_path, unknown
 from weatherglass.storage.reading import one_line
 from weatherglass.warnings import Warning, as_warnings
 
@@ -26,11 +26,10 @@ if TYPE_CHECKING:
     from weatherglass.audit.compare import Comparison
     from weatherglass.audit.multiverse_p import MultiverseP
     from weatherglass.audit.verdict import Verdict
+    from weatherglass.report.show import PlotKind
 
 JUDGED = ("complete", "incomplete")
 """The states of a run in which its family is known; before, nothing is corrected."""
-PlotKind = Literal["topics", "forest", "matrix", "curve"]
-PLOTS: tuple[PlotKind, ...] = ("topics", "forest", "matrix", "curve")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -201,21 +200,21 @@ class Run:
         Returns:
             The file.
         """
-        from weatherglass.report.page import page
+        from weatherglass.report import show
         from weatherglass.storage.atomic import write_whole
 
         file = checked_path("path", path) if path is not None else (self.folder or Path()) / PAGE
         try:
-            write_whole(file, page([self]))
+            write_whole(file, show.page([self]))
         except OSError as error:
             raise output_error(file, error) from error
         return file
 
     def _repr_html_(self) -> str:
         """What a notebook shows: verdicts and results, below 50 kB."""
-        from weatherglass.report.notebook import run_html
+        from weatherglass.report import show
 
-        return run_html(self._title(), self.results, self.verdicts(), self.alpha, self.warnings)
+        return show.run_html(self._title(), self.results, self.verdicts(), self.alpha, self.warnings)
 
     def to_frame(self, library: str | None = None) -> Any:
         """One row per result: the columns of results.tsv, topic, context, direction and the names of the sets.
@@ -223,15 +222,15 @@ class Run:
         Args:
             library: "polars" or "pandas"; by default the first of them that is installed.
         """
-        from weatherglass.report.notebook import result_rows, to_frame
+        from weatherglass.report import show
 
-        return to_frame(list(result_rows(self.results, self.record.get("topics", {}))), library)
+        return show.to_frame(list(show.result_rows(self.results, self.record.get("topics", {}))), library)
 
     def verdict_frame(self, library: str | None = None) -> Any:
         """One row per verdict: topic, model, metric, verdict, mean d, interval, p."""
-        from weatherglass.report.notebook import to_frame, verdict_rows
+        from weatherglass.report import show
 
-        return to_frame(list(verdict_rows(self.verdicts())), library)
+        return show.to_frame(list(show.verdict_rows(self.verdicts())), library)
 
     def plot(self, kind: PlotKind = "forest", metric: str | None = None, size: str | None = None) -> Axes:
         """Draw the results with matplotlib's pyplot.
@@ -249,31 +248,9 @@ class Run:
         Raises:
             UnknownNameError: for another kind, or a metric that the run does not have.
         """
-        from weatherglass.report import figures
-        from weatherglass.report.tables import interval_levels
-        from weatherglass.report.view import lay_out
+        from weatherglass.report import show
 
-        chosen = one_of("kind of plot", kind, PLOTS)
-        layout, levels, chosen_size = lay_out([self]), interval_levels([self]), figures.figure_size(size)
-        if not layout.metrics:
-            raise WeatherglassError("the run has no result to plot")
-        number = layout.metrics.index(
-            one_of("metric of this run", metric or layout.metrics[0], layout.metrics)
-        )
-        if chosen != "matrix" and not layout.poolable(number):
-            raise WeatherglassError(
-                f"{layout.metrics[number]} has no scale that its tests share; plot its values as a matrix"
-            )
-        if chosen == "topics":
-            figure = figures.topics([self], layout, number, chosen_size)
-        elif chosen == "forest":
-            figure = figures.forest(layout, number, levels, chosen_size)
-        elif chosen == "matrix":
-            figure = figures.matrix(layout, number, chosen_size)
-        else:
-            rows = [r for r in self.results if r.metric == layout.metrics[number]]
-            figure = figures.sorted_effects(rows, levels)
-        return figures.in_pyplot(figure)
+        return show.run_plot(self, kind, metric, size)
 
     def to_latex(self, label: str = "tab:weatherglass") -> str:
         """A booktabs table for a paper: d, interval and p of every test.
@@ -281,39 +258,39 @@ class Run:
         Args:
             label: for \\ref.
         """
-        from weatherglass.report.tables import latex
+        from weatherglass.report import show
 
-        return latex([self], label)
+        return show.latex([self], label)
 
     def to_markdown(self) -> str:
         """Tables of Markdown: tests down, models across."""
-        from weatherglass.report.tables import markdown
+        from weatherglass.report import show
 
-        return markdown([self])
+        return show.markdown([self])
 
     def model_card(self) -> str:
         """A block of Markdown for a model card, with its numbers once more as JSON for programs."""
-        from weatherglass.report.writing import model_card_block
+        from weatherglass.report import show
 
-        return model_card_block(self.results, self.record, self.verdicts())
+        return show.model_card_block(self.results, self.record, self.verdicts())
 
     def methods(self) -> str:
         """How the numbers were computed, as a paper's methods section says it."""
-        from weatherglass.report.writing import methods_paragraph
+        from weatherglass.report import show
 
-        return methods_paragraph(self.results, self.record)
+        return show.methods_paragraph(self.results, self.record)
 
     def sentences(self) -> list[str]:
         """For each verdict: what you may write in a paper, what you may not, and what to cite."""
-        from weatherglass.report.writing import sentences
+        from weatherglass.report import show
 
-        return sentences(self.verdicts(), self.alpha)
+        return show.sentences(self.verdicts(), self.alpha)
 
     def bibtex(self) -> str:
         """The papers behind the tests and the correction, and the software."""
-        from weatherglass.report.writing import bibtex
+        from weatherglass.report import show
 
-        return bibtex(self.record)
+        return show.bibtex(self.record)
 
     def _title(self) -> str:
         judged: dict[str, int] = {}

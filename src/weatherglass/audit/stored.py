@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from weatherglass.audit.agreement import metric_agreement
-from weatherglass.audit.folder import JOURNAL, RECORD, read_journal
+from weatherglass.audit.folder import FORMAT, JOURNAL, RECORD, read_journal
 from weatherglass.audit.judge import Correction, judge
 from weatherglass.audit.results import Failure, Result, plain_value
 from weatherglass.audit.run import JUDGED, Run, reading_run
@@ -120,7 +120,7 @@ def read_record(folder: Path) -> dict[str, Any]:
     """Return what run.json says.
 
     Raises:
-        OutputError: if it is missing, damaged, without a checksum, or not the record of a run.
+        OutputError: if it is missing, damaged, in another format, without a checksum, or not the record of a run.
     """
     path = folder / RECORD
     try:
@@ -139,6 +139,11 @@ def read_record(folder: Path) -> dict[str, Any]:
         raise OutputError(f"{path}: {MISMATCH}; {again}")
     if not isinstance(record, dict) or not isinstance(record.get("settings"), dict) or "keys" not in record:
         raise OutputError(f"{path}: this is not the record of a run")
+    if (written := record.get("format", 1)) != FORMAT:
+        raise OutputError(
+            f"{folder}: the run is stored in format {written}, but this version of weatherglass reads format {FORMAT}; "
+            "run the same command again to compute it in this format"
+        )
     if state is State.UNKNOWN:
         raise OutputError(f"{path}: it has no checksum, so that damage would not be noticed; {again}")
     return record

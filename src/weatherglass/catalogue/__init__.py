@@ -1,4 +1,4 @@
-"""The catalogue: the 46 published tests and others as data, readers and writers of your own, imports."""
+"""Provide tests as data: the published ones, readers and writers of your own, and imports from other projects."""
 
 from __future__ import annotations
 

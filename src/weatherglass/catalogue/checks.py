@@ -1,4 +1,4 @@
-"""Checks of tests from files and from Python: errors that name file, line and key, and warnings about words."""
+"""Check tests from files and from Python: errors name file, line and key; warnings are about words."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from weatherglass.warnings import Warning
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file and its text, so that an error can name the line."""
+    """A file and its text, from which an error takes the line."""
 
     path: Path
     text: str
 
     @classmethod
     def read(cls, path: Path) -> Source:
-        """Return the file as text; a byte-order mark is dropped."""
+        """Read a file as text, without a byte-order mark."""
         with reading_document(path, CatalogueError):
             content = path.read_bytes()
             try:
@@ -38,13 +38,13 @@ class Source:
                 raise CatalogueError(f"{path}, line {line}: not UTF-8 text; save the file as UTF-8") from None
 
     def error(self, key: str, problem: str) -> CatalogueError:
-        """`path, line 3: key problem`; the line is where the key first stands."""
+        """Return the error `path, line 3: key problem` for the line where the key first occurs."""
         line = self._line_of(key)
         place = f"{self.path}, line {line}" if line else str(self.path)
         return CatalogueError(f"{place}: {key} {problem}")
 
     def _line_of(self, key: str) -> int | None:
-        """Return where a dotted key is set: the deepest part of it that the text shows, in order."""
+        """Return the line where a dotted key is set, or the deepest part of it that is found in order."""
         position, matched = 0, False
         first, *others = key.split(".")
         if array := re.fullmatch(r"(\w+)\[(\d+)\]", first):  # targets[2]: the second [[targets]] of TOML
@@ -64,7 +64,7 @@ class Source:
 
 
 def checked_texts(source: Source, key: str, value: object) -> list[str]:
-    """Return a list of texts, each one text that can be encoded."""
+    """Return a list of texts after checking each."""
     if not isinstance(value, list):
         raise source.error(key, f"should be a list of texts, but is {type_name(value)}")
     if not value:
@@ -75,18 +75,18 @@ def checked_texts(source: Source, key: str, value: object) -> list[str]:
 
 
 def checked_text(source: Source, key: str, value: object, part: str = "") -> str:
-    """Return one text: a string, not blank, without half characters."""
+    """Return a text that is not blank and contains no half characters."""
     if not isinstance(value, str):
         raise source.error(key, f"{part}should be text, but is {type_name(value)}")
     if not value.strip():
         raise source.error(key, f"{part}is blank")
     if any("\ud800" <= character <= "\udfff" for character in value):
-        raise source.error(key, f"{part}holds half of a character (a lone surrogate)")
+        raise source.error(key, f"{part}contains half a character (a lone surrogate)")
     return value
 
 
 def checked_name(source: Source, value: object) -> str:
-    """Return a test's name: it becomes a file name and a cell of a table."""
+    """Return the name of a test, which must be valid as a file name and in a table."""
     name = checked_text(source, "name", value)
     if any(character in "/\\" or not character.isprintable() for character in name) or name.startswith("."):
         raise source.error("name", f"{name!r} has a slash or a control character, or begins with a dot")
@@ -94,7 +94,7 @@ def checked_name(source: Source, value: object) -> str:
 
 
 def type_name(value: object) -> str:
-    """Return the type of a value, in plain words."""
+    """Return the type of a value in words."""
     names = {
         bool: "true or false",
         int: "a number",
@@ -107,12 +107,12 @@ def type_name(value: object) -> str:
 
 
 def belonging(language: str, sets: Sequence[ElementSet], names: Collection[str] = ()) -> list[Warning]:
-    """Return one warning each for words of mixed script, of another script, and of another language.
+    """Return warnings about words of mixed script, of another script, and of another language.
 
     Args:
-        language: the code that the test states, or English.
-        sets: of the test; only words are looked at, not sentences that stand for themselves.
-        names: words that the file calls given names; any language may have them.
+        language: the code of the test's language.
+        sets: the sets of the test; sentences in them are skipped.
+        names: words whose class in the file is given name; these may occur in any language.
     """
     elements = (element for element_set in sets for element in element_set.elements)
     words = dict.fromkeys(element.word.strip() for element in elements if not _is_sentence(element.word))
@@ -152,7 +152,7 @@ def _unlisted(language: str, words: Sequence[str], names: Collection[str]) -> li
     others = [code for code in LISTED if code != language]
     unknown = [word for word in words if word not in names and not _is_known(word, language)]
     homes = {word: [code for code in others if _is_known(word, code)] for word in unknown}
-    if language != "de":  # a capital letter tells a name; in German, any noun
+    if language != "de":  # a capital letter marks a name, but in German any noun
         unknown = [word for word in unknown if homes[word] or not word[:1].isupper()]
     if not unknown:
         return []
@@ -191,10 +191,10 @@ def _language_name(language: str) -> str:
 
 
 def write_test_file(path: str | Path, text: str) -> None:
-    """Write the file, creating its folder if needed.
+    """Write a test file, and create its folder if needed.
 
     Raises:
-        OutputError: if the folder is read-only or full, or no folder at all.
+        OutputError: if the file cannot be written.
     """
     path = Path(path)
     try:

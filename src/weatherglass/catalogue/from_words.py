@@ -1,4 +1,4 @@
-"""A test made in Python from lists of words, checked as a test file is."""
+"""Make a test in Python from lists of words, with the checks of a test file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from weatherglass.registry import unknown
 from weatherglass.warnings import Warning
 
 Words = Any
-"""A list of words, the name of a set of the catalogue, or {category: words} for a set with a name of its own."""
+"""A list of words, the name of a set in the catalogue, or {category: words} for a set with a name."""
 
 
 def make_test(
@@ -42,26 +42,26 @@ def make_test(
     targets: Sequence[Words] = (),
     attributes: Sequence[Words] = (),
 ) -> Test:
-    """Return a test of your own (`weatherglass.test`): are X rather than Y associated with A rather than B?
+    """Return a test made from your words (`weatherglass.test`): are X rather than Y associated with A rather than B?
 
     Args:
-        X: the first target set: a list of words, {"Nurses": [words]} to name it, or the name of a set of the catalogue.
-        Y: the second target set; a metric of one target set needs none.
+        X: the first target set: a list of words, {"Nurses": [words]} to name it, or the name of a set in the catalogue.
+        Y: the second target set; not needed by a metric of one target set.
         A: the first attribute set.
         B: the second attribute set.
-        name: what results call the test.
-        topic: what it is about; tests of one topic share a verdict.
-        language: of the words, as a code.
+        name: the name of the test in results.
+        topic: the subject; tests of one topic share a verdict.
+        language: the code of the language.
         source: where the words come from, for readers.
         citation: the key of a paper.
-        targets: any number of target sets, in place of X and Y.
-        attributes: any number of attribute sets, in place of A and B.
+        targets: any number of target sets, instead of X and Y.
+        attributes: any number of attribute sets, instead of A and B.
 
     Returns:
-        A Test, to be given to `run`; its `sentences()` puts the words into sentences.
+        A Test for `run`; its method `sentences()` puts the words into sentences.
 
     Raises:
-        CatalogueError: for an empty set, something that is no text, or sets given in two ways.
+        CatalogueError: for an empty set, a value that is not text, or sets that are given in two ways.
 
     Example:
         >>> moods = {"A": {"Good": ["joy"]}, "B": {"Bad": ["woe"]}}
@@ -73,7 +73,7 @@ def make_test(
     """
     place = _place(name)
     if (targets or attributes) and any(each is not None for each in (X, Y, A, B)):
-        raise place.error("targets", "and attributes stand for X, Y, A and B; give one or the other")
+        raise place.error("targets", "and attributes replace X, Y, A and B; give one or the other")
     for key, text in {"topic": topic, "language": language, "source": source, "citation": citation}.items():
         if not isinstance(text, str):
             raise place.error(key, f"should be text, but is {type_name(text)}")
@@ -107,7 +107,7 @@ def sentences_of(
     classes: Mapping[str, str] | None = None,
     name: str | None = None,
 ) -> Test:
-    """`Test.sentences`, which says what these are."""
+    """Return the test in sentences; see `Test.sentences` for the arguments."""
     if given.context != "word":
         raise CatalogueError(f"test '{given.name}' is in sentences already: its context is {given.context}")
     known = {word for element_set in given.sets for word in element_set.words}
@@ -156,5 +156,5 @@ def _set(place: Source, role: str, given: Words) -> tuple[ElementSet, list[Warni
 
 
 def _place(name: object) -> Source:
-    """Return where an error is: there is no file, so the test's name stands in its place."""
+    """Return the place of an error: the test's name, since there is no file."""
     return Source(Path(f"test '{name}'"), "")

@@ -1,4 +1,4 @@
-"""The published test format: a JSON object of targ1, targ2, attr1 and attr2, each a category with texts."""
+"""Read and write the published test format: a JSON object with targ1, targ2, attr1 and attr2."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ ROLES = {"targ1": "X", "targ2": "Y", "attr1": "A", "attr2": "B"}
 
 
 def read_jsonl(path: str | Path) -> Test:
-    """Return the test in a file of the published format; its name is the file's, and other keys are ignored.
+    """Read a test in the published format; the file gives its name, and other keys are ignored.
 
-    The format does not say which word a sentence was made from, so each element is its own word.
+    The format does not state the word of a sentence, so each element is its own word.
 
     Raises:
         CatalogueError: naming file, line and key.
@@ -56,7 +56,7 @@ def _read(source: Source) -> Test:
 
 
 def export_test(test: Test, path: str | Path) -> None:
-    """Write a test in the published format, whole or not at all.
+    """Write a test in the published format, atomically.
 
     Raises:
         CatalogueError: if the test does not have two target and two attribute sets.
@@ -66,7 +66,7 @@ def export_test(test: Test, path: str | Path) -> None:
 
 
 def to_jsonl(test: Test) -> str:
-    """Return the test in the published format, laid out like the published files: indent 2, no newline at the end.
+    """Return the test in the published format, formatted like the published files.
 
     Raises:
         CatalogueError: if the test does not have two target and two attribute sets.
@@ -88,7 +88,7 @@ def _parsed(source: Source) -> dict[str, Any]:
     try:
         content = parsed_json(source.text, lambda pairs: _without_repeats(source, pairs))
     except json.JSONDecodeError as error:
-        hint = "; one file holds one test" if error.msg == "Extra data" else ""
+        hint = "; a file contains one test" if error.msg == "Extra data" else ""
         raise CatalogueError(
             f"{source.path}, line {error.lineno}: malformed JSON ({error.msg}){hint}"
         ) from None
@@ -125,5 +125,5 @@ def _read_set(
 
 
 def _context(x: ElementSet, y: ElementSet) -> Context:
-    """Return the format does not state it: targets that all end like sentences are sentences."""
+    """Return the context: sentences if all targets end like sentences, since the format does not state it."""
     return "sent" if all(text.rstrip().endswith((".", "!", "?")) for text in (*x.texts, *y.texts)) else "word"

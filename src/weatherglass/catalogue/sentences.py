@@ -1,4 +1,4 @@
-"""A word-level test in sentences: templates, and every word in the templates of its class if its forms are known."""
+"""Put the words of a test into sentences: read templates, and fill them with the forms of each word."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Template:
 
     @property
     def slots(self) -> list[str]:
-        """Return the slots, without the capital letter that begins a sentence."""
+        """Return the slots, without the capital letter at the start of a sentence."""
         return [base_name(name) for name in slot_names(self.text)]
 
     def takes(self, word_class: str) -> bool:
-        """Return whether a word of this class goes into it; "person" stands for "person noun"."""
+        """Return whether it takes words of this class; "person" means "person noun"."""
         return not self.classes or any(
             each in (word_class, word_class.removesuffix(" noun")) for each in self.classes
         )
@@ -52,17 +52,17 @@ class Template:
 def read_templates(
     source: Source, value: object, language: str, word_slots: Iterable[str], known_classes: Sequence[str]
 ) -> list[Template]:
-    """Return the templates of [[template]] in this language; one with further slots gives a template for each filling.
+    """Read the templates of [[template]] in a language; one with further slots gives a template for each filling.
 
     Args:
         source: the file, for messages.
-        value: what stands under `template`.
-        language: of the test; a template without a language is of any.
+        value: the value of the key `template`.
+        language: the language of the test; a template without a language fits any.
         word_slots: the slots that a word can fill.
         known_classes: the classes of words that the test can have.
 
     Raises:
-        CatalogueError: for a template without a slot for the word, or with one that nothing fills.
+        CatalogueError: for a template without a slot for the word, or with a slot that nothing fills.
     """
     if not isinstance(value, list):
         raise source.error(
@@ -115,7 +115,8 @@ def _read_template(
     for word_class in classes:
         if word_class not in known_classes and f"{word_class} noun" not in known_classes:
             raise source.error(
-                f"{key}.class", f"'{word_class}' is no class of words{suggestion(word_class, known_classes)}"
+                f"{key}.class",
+                f"'{word_class}' is not a class of words{suggestion(word_class, known_classes)}",
             )
     crossed = product(*([(name, each) for each in texts] for name, texts in fillings.items()))
     kept = {name: f"{{{name}}}" for name in names if name not in fillings}
@@ -135,9 +136,9 @@ def in_sentences(
 
     Args:
         test: a word-level test.
-        stated: what its file says about single words.
-        own_templates: in place of those of the language pack.
-        name: of the test in sentences; by default that of the test.
+        stated: the classes and forms that its file states.
+        own_templates: templates to use instead of those of the language pack.
+        name: the name of the test in sentences; by default that of the test.
 
     Raises:
         CatalogueError: if no template fits a word, or the language has neither a pack nor templates.
@@ -146,7 +147,7 @@ def in_sentences(
     if pack is None and own_templates is None:
         raise CatalogueError(
             f"test '{test.name}': no language pack has '{test.language}' (known: {', '.join(LANGUAGES.names())}); "
-            "write sentence templates of your own, as [[template]] in its file"
+            "write your own sentence templates as [[template]] in its file"
         )
     templates = pack_templates(pack) if pack and own_templates is None else own_templates or []
     readings: dict[str, Reading] = {}
@@ -197,16 +198,14 @@ def pack_templates(pack: Language) -> list[Template]:
 def _read_word(
     word: str, stated: Lexicon, language: str, pack: Language | None, own_templates: bool
 ) -> Reading:
-    """As the pack reads it, with the forms that only the file has; without a pack, as the file states it."""
+    """Read a word with the pack and add the forms that only the file has; without a pack, use the file alone."""
     own = {form: words[word] for form, words in stated.forms.items() if word in words}
     if pack is not None:
-        known = (
-            lexicon() if language == DEFAULT_LANGUAGE else NO_WORDS
-        )  # the words of the catalogue are English
+        known = lexicon() if language == DEFAULT_LANGUAGE else NO_WORDS  # the catalogue's words are English
         try:
             reading = pack.read_word(word, stated, known)
         except CatalogueError:
-            if not own_templates:  # templates of one's own may take a word that those of the pack do not
+            if not own_templates:  # the user's templates may take a word that those of the pack do not
                 raise
         else:
             slots = {**own, **reading.slots}
@@ -218,9 +217,9 @@ def _read_word(
 
 
 def _missing_forms(reading: Reading, templates: Iterable[str], needed: Mapping[str, str]) -> list[str]:
-    """Return the forms for want of which a word does not go into templates of its class.
+    """Return the missing forms that keep a word out of templates of its class.
 
-    A slot that needs no form is for other words of the class: "ils" has no use for "elle", and nothing is missing.
+    A slot that needs no form is for other words of the class: "ils" does not need "elle", so nothing is missing.
     """
     slots = (base_name(slot) for template in templates for slot in slot_names(template))
     needs = (needed.get(slot, slot) for slot in slots if slot not in reading.slots)
@@ -240,13 +239,13 @@ def _nothing_fits(test: Test, reading: Reading, lacking: Mapping[str, list[str]]
             "add a template without a class, or state the word's class under [words.classes]"
         )
     return (
-        f"test '{test.name}': '{reading.word}' goes into no template, since its {' and '.join(forms)} is not known; "
+        f"test '{test.name}': '{reading.word}' fits no template, since its {' and '.join(forms)} is unknown; "
         f"state it under [words.{forms[0]}]"
     )
 
 
 def _warnings(readings: Iterable[Reading], lacking: Mapping[str, Sequence[str]]) -> list[Warning]:
-    """Return what is not known of words, and where to state it."""
+    """Return warnings about words whose class or forms are unknown."""
     unclassed = [
         reading.word for reading in readings if reading.word_class == ANY_WORD and reading.reason != STATED
     ]

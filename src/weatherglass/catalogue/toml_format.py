@@ -1,4 +1,4 @@
-"""Our own test format, in TOML: any number of sets, by name, words or sentences; forms of words, templates."""
+"""Read and write our own test format in TOML: any number of sets, word forms and templates."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from weatherglass.storage.documents import parsed_toml, reading_document
 from weatherglass.warnings import Warning
 
 LETTERS = {"targets": ("X", "Y"), "attributes": ("A", "B")}
-"""The keys of one or two sets of a kind; the kind itself is the key of a list of any number."""
+"""The keys of one or two sets of each kind; for more sets, the kind itself is the key of a list."""
 TEST_KEYS = (
     "name",
     "topic",
@@ -48,29 +48,29 @@ TEST_KEYS += tuple(letter for letters in LETTERS.values() for letter in letters)
 LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]+)*")
 SET_KEYS = ("set", "words", "sentences", "category", "class")
 PACK = "pack"
-"""Under `templates`: those of the language pack."""
+"""A value of `templates` that means those of the language pack."""
 
 
 @dataclass(frozen=True, slots=True)
 class TestFile:
-    """A test, and what its file states about its words."""
+    """A test, with the word forms and templates that its file states."""
 
     __test__ = False  # the name is not for pytest
 
     test: Test
-    """As it stands in the file, before words are put into templates."""
+    """The test before its words are put into templates."""
     lexicon: Lexicon
     """The classes and forms of words that the file states."""
     templates: list[Template] | None = None
-    """Sentence templates of its own; None if it has none."""
+    """The sentence templates of the file; None if it has none."""
 
 
 def read_toml(path: str | Path) -> Test:
-    """Return the test in a TOML file of our own format (docs/tests.md).
+    """Read a test in our own TOML format (docs/tests.md).
 
     Raises:
         CatalogueError: naming file, line and key.
-        UnknownNameError: if the catalogue has no set of a name that the file uses.
+        UnknownNameError: if the file names a set that the catalogue does not have.
     """
     with reading_document(Path(path), CatalogueError):
         file = read_test_file(path)
@@ -80,7 +80,7 @@ def read_toml(path: str | Path) -> Test:
 
 
 def read_test_file(path: str | Path) -> TestFile:
-    """Return the test, with the classes and forms of words that the file states."""
+    """Read a test with the word forms and templates that its file states."""
     with reading_document(Path(path), CatalogueError):
         return _read_test(Source.read(Path(path)))
 
@@ -129,9 +129,7 @@ def _read_test(source: Source) -> TestFile:
 
 
 def to_toml(test: Test) -> str:
-    """Return a test in our own format; sentences stand under the word that they were made from, each with its
-    template.
-    """
+    """Return a test in our own format; sentences are grouped by their word, each with its template."""
     head = {
         "name": test.name,
         "topic": test.topic,
@@ -151,7 +149,7 @@ def to_toml(test: Test) -> str:
             lines += ["words = [", *_listed(element_set.texts), "]"]
             continue
         lists: list[str] = []
-        tables: list[str] = []  # after the lists: a table goes on to the next header
+        tables: list[str] = []  # after the lists, since a table continues to the next header
         for word, elements in _by_word(element_set.elements):
             templates = [element.template for element in elements]
             if None in templates or len(set(templates)) < len(templates):
@@ -164,13 +162,13 @@ def to_toml(test: Test) -> str:
 
 
 def example(name: str) -> str:
-    """Return the test file that `weatherglass tests init` writes: it works as it is, and says what may be changed."""
+    """Return the test file that `weatherglass tests init` writes; it is valid, and its comments explain every key."""
     text = files(__package__).joinpath("example.toml").read_text(encoding="utf-8")
     return text.replace("{name}", name)
 
 
 def quoted(text: str) -> str:
-    """Return a TOML basic string; JSON's escapes are TOML's too, save that TOML also wants DEL escaped."""
+    """Return a TOML basic string; the escapes are those of JSON, and DEL is escaped, too."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -207,7 +205,7 @@ class _ParsedSet:
     elements: ElementSet
     warnings: list[Warning]
     classes: dict[str, str]
-    """Of its words, where the set says so: by `class`, or by being a set of the catalogue."""
+    """The classes of its words, if the set states a `class` or is a set of the catalogue."""
 
 
 def _set_entries(source: Source, content: Mapping[str, Any], kind: str) -> dict[str, object]:
@@ -216,7 +214,8 @@ def _set_entries(source: Source, content: Mapping[str, Any], kind: str) -> dict[
     lists = [each for each in LETTERS if each in content]
     if letters and lists:
         raise source.error(
-            lists[0], f"stands beside {letters[0]}; give the sets as X, Y, A, B or as targets and attributes"
+            lists[0],
+            f"and {letters[0]} are both given; give the sets as X, Y, A, B or as targets and attributes",
         )
     if not lists:
         first, _ = LETTERS[kind]
@@ -313,14 +312,14 @@ def _read_language(source: Source, value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Classes:
-    """The classes and forms of words that a test file may name: those of the pack, and those of its own templates."""
+    """The classes that a test file may name: those of the language pack, and those of its own templates."""
 
     pack: Language | None
     own: tuple[str, ...]
 
     @classmethod
     def of(cls, language: str, content: Mapping[str, Any]) -> _Classes:
-        """Return what the file can be read with; its templates themselves are checked later."""
+        """Return the classes for a file; its templates are checked later."""
         given = content.get("template", [])
         tables = [entry for entry in given if isinstance(entry, dict)] if isinstance(given, list) else []
         named = [entry.get("class", []) for entry in tables]
@@ -332,23 +331,23 @@ class _Classes:
 
     @property
     def names(self) -> list[str]:
-        """Return every class that a word may be given; without a pack any, so that the list is empty."""
+        """Return every class that a word may have; empty without a pack, when any class is allowed."""
         return list(dict.fromkeys([*(self.pack.word_classes() if self.pack else ()), *self.own]))
 
     def read(self, source: Source, key: str, word_class: object) -> str:
-        """Return a class that is known; "person" stands for "person noun"."""
+        """Return a known class; "person" means "person noun"."""
         if isinstance(word_class, str) and (self.pack is None or word_class in self.names):
             return word_class
         if isinstance(word_class, str) and f"{word_class} noun" in self.names:
             return f"{word_class} noun"
         hint = suggestion(str(word_class), self.names)
-        raise source.error(key, f"'{word_class}' is no class of words{hint}")
+        raise source.error(key, f"'{word_class}' is not a class of words{hint}")
 
 
 def _read_words(
     source: Source, entry: object, stated: dict[str, str], present: set[str], classes: _Classes
 ) -> Lexicon:
-    """Return the table [words], over the classes that the sets state for all their words."""
+    """Read the table [words]; its classes override those that the sets state."""
     known_forms = classes.pack.form_names() if classes.pack else []
     keys = ["classes", *known_forms]
     if not isinstance(entry, dict):
@@ -367,7 +366,7 @@ def _read_words(
 def _read_form(
     source: Source, form: str, entry: Mapping[str, Any], present: set[str], classes: _Classes
 ) -> dict[str, str]:
-    """Return a form of words: word = "form", or value = [words] for a form that has only a few values."""
+    """Read a form of words: word = "form", or value = [words] for a form with few values."""
     values = classes.pack.form_values(form) if classes.pack else ()
     if values:
         for value in entry:
@@ -386,7 +385,7 @@ def _read_form(
 
 
 def _grouped(source: Source, key: str, entry: Mapping[str, Any], present: set[str]) -> dict[str, str]:
-    """Return each word and the value that it is listed under."""
+    """Return the value under which each word is listed."""
     listed: dict[str, str] = {}
     for value, words in entry.items():
         for word in checked_texts(source, f"{key}.{value}", words):
@@ -400,7 +399,7 @@ def _grouped(source: Source, key: str, entry: Mapping[str, Any], present: set[st
 def _read_templates(
     source: Source, content: Mapping[str, Any], language: str, stated: Lexicon, classes: _Classes
 ) -> list[Template] | None:
-    """Those of the file itself, of the files that it names, and of the pack, in this order; None without any."""
+    """Return the templates of the file, of files that it names, and of the pack, in this order; None without any."""
     if "template" not in content and "templates" not in content:
         _check_form_names(source, stated, classes, used=())
         return None
@@ -416,7 +415,7 @@ def _read_templates(
         if each == PACK:
             if classes.pack is None:
                 raise source.error(
-                    "templates", f"asks for those of the pack, but no language pack has '{language}'"
+                    "templates", f"asks for those of the language pack, but there is no pack for '{language}'"
                 )
             templates += pack_templates(classes.pack)
             continue
@@ -432,6 +431,6 @@ def _read_templates(
 
 
 def _check_form_names(source: Source, stated: Lexicon, classes: _Classes, used: Iterable[str]) -> None:
-    """A form under [words] is one that the pack knows or that a template has as a slot."""
+    """Refuse a form under [words] that is neither known to the pack nor a slot of a template."""
     known = ["classes", *(classes.pack.form_names() if classes.pack else ()), *used]
     _no_other_keys(source, "words.", stated.forms, known)

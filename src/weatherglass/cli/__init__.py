@@ -1,4 +1,4 @@
-"""The command line: commands parse arguments, call the library and print."""
+"""Run the command line: commands parse arguments, call the library and print."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from weatherglass.cli.command import LazyGroup, Option
 from weatherglass.cli.errors import exit_code_of
 
 COMMANDS = {
-    "run": ("run:run", "Run association tests on models: effect sizes, p-values, a table and a report."),
+    "run": (
+        "run:run",
+        "Run association tests on models, and write effect sizes, p-values, a table and a report.",
+    ),
     "report": ("stored:report", "Make a page, a table for a paper, or figures from one or more runs."),
     "explain": (
         "stored:explain",
@@ -39,16 +42,22 @@ COMMANDS = {
         "reliability:app",
         "Measure how reliable bias scores are over seeds, scoring rules and words (Du et al., 2021).",
     ),
-    "reproduce": ("reproduce:app", "Run the procedure of a paper, and show its numbers beside ours."),
+    "reproduce": ("reproduce:app", "Run the procedure of a paper, and compare its numbers with ours."),
     "tests": ("tests:app", "List, show, check, import and export tests, and make sentences from words."),
-    "metrics": ("models:metrics", "List the metrics: the sets they take, their range and what they mean."),
-    "models": ("models:models", "List the kinds of models: what each is, and how to install and name it."),
-    "try": ("models:try_model", "Show how a model reads texts: tokens, unknown words and nearest texts."),
-    "encode": ("models:encode", "Write a model's vectors to a file, to use as encodings:FILE anywhere."),
+    "metrics": (
+        "models:metrics",
+        "List the metrics with the sets that they take, their range and their meaning.",
+    ),
+    "models": ("models:models", "List the kinds of models, and how to install and name each."),
+    "try": (
+        "models:try_model",
+        "Show how a model reads texts: their tokens, unknown words and nearest texts.",
+    ),
+    "encode": ("models:encode", "Write the vectors of a model to a file, which is read as encodings:FILE."),
     "cache": ("models:cache", "Show or clear the cache of encodings."),
     "docs": ("manual:docs", "Print a page of the manual, or the list of its pages."),
 }
-"""Where each command is defined, and the first paragraph of its help, in the order of the help."""
+"""The place of each command and the first paragraph of its help, in the order of the help."""
 
 
 def _print_version(ctx: click.Context, param: click.Parameter, asked: bool) -> None:  # noqa: ARG001 - click's
@@ -89,9 +98,9 @@ app = LazyGroup(
 
 def main() -> None:
     """Run a command; an error is one line on stderr, never a traceback."""
-    # A command is short and makes few cycles; with Python's own threshold, looking for them took 3 % of a run.
+    # A command is short and makes few cycles; with Python's default threshold, searching them took 3 % of a run.
     gc.set_threshold(100_000, 20, 50)
-    # Idle threads of BLAS sleep after 2^20 cycles, not 2^26, which a short command would spend waiting.
+    # Idle threads of BLAS sleep after 2^20 cycles; a short command would spend the default of 2^26 waiting.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
     code = exit_code_of(app)
     # The garbage collector has nothing to gain as the process ends.

@@ -1,4 +1,4 @@
-"""Commands on click: options in groups, help that breaks no word, examples, and commands imported when called."""
+"""Build commands on click: grouped options, help that does not break words, examples, lazy imports."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from weatherglass.registry import unknown
 
 KEY = "weatherglass.command"
 WIDEST_NAME = 28
-"""Columns of an option's name in the help; the text of one that is wider begins on the next line."""
+"""Columns of an option's name in the help; the text of a wider name begins on the next line."""
 GROUPS_FROM = 12
 """Number of parameters from which the help lists them in groups."""
 
 
 class Formatter(click.HelpFormatter):
-    """Help whose lines are broken between words only; click also breaks names at their hyphens."""
+    """Format help with line breaks only between words; click also breaks names at their hyphens."""
 
     def write_text(self, text: str) -> None:
         """Write paragraphs."""
@@ -34,7 +34,7 @@ class Formatter(click.HelpFormatter):
     def write_dl(
         self, rows: Iterable[tuple[str, str]], col_max: int = WIDEST_NAME, col_spacing: int = 2
     ) -> None:
-        """Write names with their texts beside them."""
+        """Write names and their texts in two columns."""
         rows = list(rows)
         indent = " " * (self.current_indent + min(col_max, max(len(name) for name, _ in rows)) + col_spacing)
         for name, text in rows:
@@ -56,13 +56,13 @@ class Formatter(click.HelpFormatter):
 
 
 class Context(click.Context):
-    """A context whose help is written by our formatter."""
+    """A context that uses our formatter."""
 
     formatter_class = Formatter
 
 
 class Option(click.Option):
-    """An option that the help lists in a group, with its default if it has one."""
+    """An option that the help lists in a group, with its default."""
 
     def __init__(self, *names: Any, group: str = "", **given: Any) -> None:
         shown = bool(given.get("default")) and not given.get("is_flag")
@@ -71,14 +71,14 @@ class Option(click.Option):
 
 
 class Argument(click.Argument):
-    """An argument that the help explains; click has that from 8.5 on."""
+    """An argument with a help text, which click supports from 8.5 on."""
 
     def __init__(self, *names: Any, help: str, **given: Any) -> None:
         super().__init__(*names, **given)
         self.about = help
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
-        """Return what the help shows of it."""
+        """Return the name and the text of the argument in the help."""
         return self.make_metavar(ctx), self.about
 
 
@@ -109,7 +109,7 @@ class Command(click.Command):
         self.examples = examples
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write arguments and options by group, in the order in which they are declared."""
+        """Write arguments and options by group, in the order of their declaration."""
         groups: dict[str, list[tuple[str, str]]] = {}
         parameters = self.get_params(ctx)
         in_groups = len(parameters) >= GROUPS_FROM
@@ -118,14 +118,14 @@ class Command(click.Command):
                 kind = "Arguments" if isinstance(parameter, Argument) else "Options"
                 group = getattr(parameter, "group", "") if in_groups else ""
                 groups.setdefault(group or kind, []).append(record)
-        if len(groups["Options"]) == 1:  # --help alone comes last
+        if len(groups["Options"]) == 1:  # a group with only --help comes last
             groups["Options"] = groups.pop("Options")
         for title, records in groups.items():
             with formatter.section(title):
                 formatter.write_dl(records)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
-        """Write the examples, each on one line, to be copied."""
+        """Write the examples, each on one line, so that they can be copied."""
         _write_examples(self.examples, formatter)
 
 
@@ -138,22 +138,22 @@ command = partial(click.command, cls=Command)
 
 
 class Group(click.Group):
-    """Commands, each listed with the first paragraph of its help."""
+    """A group of commands, listed with the first paragraph of their help."""
 
     context_class = Context
     command_class = Command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands; click would cut their texts at the width of a line, or behind "et al."."""
+        """List the commands; click would cut their texts at the width of a line, or after "et al."."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, self.summary(ctx, name)) for name in self.list_commands(ctx)])
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """Return the names in the order in which the commands are declared."""
+        """Return the names in the order of declaration."""
         return list(self.commands)
 
     def summary(self, ctx: click.Context, name: str) -> str:
-        """Return what the list says of a command."""
+        """Return the text of a command in the list."""
         found = self.get_command(ctx, name)
         return first_paragraph((found and found.help) or "")
 
@@ -163,7 +163,7 @@ class Group(click.Group):
         """Return the command that the first argument names.
 
         Raises:
-            UnknownNameError: naming the nearest command.
+            UnknownNameError: suggesting the nearest command.
         """
         known = self.list_commands(ctx)
         if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
@@ -177,7 +177,7 @@ def first_paragraph(text: str) -> str:
 
 
 class LazyGroup(Group):
-    """The program: its commands are imported when they are called, and the help of all of them imports none."""
+    """The program; a command is imported when it is called, and the help imports none."""
 
     def __init__(
         self, places: Mapping[str, tuple[str, str]], examples: Sequence[str] = (), **given: Any
@@ -185,9 +185,9 @@ class LazyGroup(Group):
         """Make the program.
 
         Args:
-            places: command -> "module:attribute" below weatherglass.cli, and the first paragraph of its help.
-            examples: of the whole program.
-            given: what click takes.
+            places: for each command, "module:attribute" in weatherglass.cli and the first paragraph of its help.
+            examples: examples of the whole program.
+            given: arguments of click.
         """
         super().__init__(**given)
         self.places, self.examples = places, examples
@@ -205,7 +205,7 @@ class LazyGroup(Group):
         return found
 
     def summary(self, ctx: click.Context, name: str) -> str:  # noqa: ARG002
-        """Return what the table says of a command."""
+        """Return the text of a command in the table."""
         return self.places[name][1]
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -229,7 +229,7 @@ class LazyGroup(Group):
         return super().parse_args(ctx, args)
 
     def main(self, *given: Any, **more: Any) -> Any:
-        """Run under the program's name, however Python was started."""
+        """Run with the name of the program, also for `python -m weatherglass`."""
         return super().main(*given, **{"prog_name": self.name, **more})
 
 

@@ -1,4 +1,4 @@
-"""What a shell completes: closed lists of names, and the names of tests, topics, metrics, models and files."""
+"""Complete names in a shell: closed lists, and names of tests, topics, metrics, models and files."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ STARTUP = {
         "_WEATHERGLASS_COMPLETE=fish_source weatherglass | source",
     ),
 }
-"""For each shell the file that it reads, and the line there that asks us for its completion."""
+"""The startup file of each shell, and the line in it that loads the completion."""
 
 
 def names_in(place: str | Sequence[str]) -> Sequence[str]:
-    """Return the names of a list, a table or a registry that is given as "module:attribute" below weatherglass."""
+    """Return the names of a list, or of a table or registry that is given as "module:attribute" of weatherglass."""
     if not isinstance(place, str):
         return place
     module, _, attribute = place.partition(":")
@@ -36,51 +36,51 @@ def names_in(place: str | Sequence[str]) -> Sequence[str]:
 
 
 class Choice(click.Choice[str]):
-    """One of a closed list of names, which is read when a value is checked or completed; the help loads nothing."""
+    """One of a closed list of names, which is loaded when a value is checked or completed."""
 
     def __init__(self, names: str | Sequence[str]) -> None:
         """Make the type.
 
         Args:
-            names: the names, or "module:attribute" of them, since their module may be heavy.
+            names: the names, or "module:attribute" of them, since their module may be slow to import.
         """
         self.place, self.case_sensitive = names, True
 
     @property
     def choices(self) -> tuple[str, ...]:  # type: ignore[override]  # click stores a tuple
-        """The names."""
+        """Return the names."""
         return tuple(names_in(self.place))
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002 - click's signature
-        """Return NAME: the help texts list the names."""
+        """Return NAME, since the help text lists the names."""
         return "NAME"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
         """Return the value.
 
         Raises:
-            UnknownNameError: naming the nearest name.
+            UnknownNameError: suggesting the nearest name.
         """
         return one_of(max(param.opts, key=len) if param else "name", value, names_in(self.place))
 
 
 class Completed(click.types.StringParamType):
-    """Text that a shell completes with what a function finds for its beginning."""
+    """Text that a shell completes with the results of a function of its beginning."""
 
     def __init__(self, complete: Callable[[click.Context, str], Iterable[str]]) -> None:
-        """Make the type of such texts."""
+        """Make the type from the function."""
         self._complete = complete
 
     def shell_complete(self, ctx: click.Context, param: Any, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
-        """Return what the text may become."""
+        """Return the completions of a text."""
         return [CompletionItem(text) for text in self._complete(ctx, incomplete)]
 
 
 class Folder(click.Path):
-    """A path for which a shell offers folders only; whether it is one is checked where it is used."""
+    """A path for which a shell offers only folders; the command checks it."""
 
     def shell_complete(self, ctx: click.Context, param: Any, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
-        """Leave it to the shell."""
+        """Leave the completion of folders to the shell."""
         return [CompletionItem(incomplete, type="dir")]
 
 
@@ -88,12 +88,12 @@ FILE, DIR = click.Path(path_type=Path), Folder(path_type=Path)
 
 
 def listed(names: str | Sequence[str]) -> Completed:
-    """Return the type of a text that begins with one of some names; it is checked where it is used."""
+    """Return the type of a text that begins with one of some names; the command checks it."""
     return Completed(lambda _, start: starting(start, names_in(names)))
 
 
 def comma_separated(names: str | Sequence[str]) -> Completed:
-    """Return the type of several names with commas between."""
+    """Return the type of names that are separated by commas."""
 
     def complete(_: click.Context, incomplete: str) -> list[str]:
         before, comma, start = incomplete.rpartition(",")
@@ -103,7 +103,7 @@ def comma_separated(names: str | Sequence[str]) -> Completed:
 
 
 def tests(_: click.Context, incomplete: str) -> list[str]:
-    """Return names of tests, topics, and files."""
+    """Return names of tests, topics and files."""
     from weatherglass.catalogue import list_topics
     from weatherglass.catalogue.published import catalogue_names
 
@@ -126,7 +126,7 @@ def metrics(_: click.Context, incomplete: str) -> list[str]:
 
 
 def models(_: click.Context, incomplete: str) -> list[str]:
-    """Return presets, kinds of models with their colon, and files, also behind NAME=; transforms behind a bar."""
+    """Return presets, kinds of models with a colon, and files, also after NAME=; after a bar, transforms."""
     from weatherglass.encoders import DEFAULT_MODEL
     from weatherglass.encoders.kinds import known_kinds
     from weatherglass.encoders.spec import PRESETS
@@ -143,7 +143,7 @@ def models(_: click.Context, incomplete: str) -> list[str]:
 
 
 def tests_of_run(ctx: click.Context, incomplete: str) -> list[str]:
-    """Return the tests in the folder of the run that is named before."""
+    """Return the tests in the folder of the run that is the first argument."""
     try:
         record = json.loads((Path(ctx.params["run"]) / "run.json").read_text(encoding="utf-8"))
         return starting(incomplete, list(record["tests"]))
@@ -152,12 +152,12 @@ def tests_of_run(ctx: click.Context, incomplete: str) -> list[str]:
 
 
 def starting(incomplete: str, names: Iterable[str]) -> list[str]:
-    """Return the names that start so."""
+    """Return the names that begin with the incomplete text."""
     return [name for name in names if name.startswith(incomplete)]
 
 
 def paths(incomplete: str) -> list[str]:
-    """Return files and folders whose path starts so; none for an empty text, or a whole folder would hide the names."""
+    """Return files and folders whose path begins with the text; empty for no text, so that names are not hidden."""
     if not incomplete:
         return []
     folder, _, start = incomplete.rpartition("/")
@@ -171,12 +171,12 @@ def paths(incomplete: str) -> list[str]:
 
 
 def show_completion() -> None:
-    """Print the line that makes the user's shell complete our commands."""
+    """Print the line that loads the completion in the user's shell."""
     click.echo(STARTUP[_shell()][1])
 
 
 def install_completion() -> None:
-    """Add that line to the file that the user's shell reads when it starts.
+    """Add the line that loads the completion to the startup file of the user's shell.
 
     Raises:
         OutputError: if the file cannot be written.
@@ -197,7 +197,5 @@ def install_completion() -> None:
 def _shell() -> str:
     name = Path(os.environ.get("SHELL", "")).name
     if name not in STARTUP:
-        raise OutputError(
-            f"no completion for the shell '{name}' of $SHELL; there is one for bash, zsh and fish"
-        )
+        raise OutputError(f"$SHELL is '{name}', which has no completion; use bash, zsh or fish")
     return name

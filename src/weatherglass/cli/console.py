@@ -1,4 +1,4 @@
-"""Printing: results to stdout, progress and warnings to stderr, no line wider than the terminal."""
+"""Print results to stdout, and progress and warnings to stderr, with no line wider than the terminal."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from weatherglass.warnings import Warning
 
 PIPE_WIDTH = 4000
-"""Width if the output is not a terminal: nothing is cut or folded, a row is a line."""
+"""Width if the output is not a terminal, so that nothing is cut or wrapped."""
 NARROWEST = 40
 NARROWEST_COLUMN = 3
 ERASE = "\r\x1b[K"
-"""Erases the line of a terminal: a bar may be drawn there."""
+"""Erases the line of a terminal, where a progress bar may be drawn."""
 IN_ASCII = {
     **{"●": "#", "◐": "+", "◇": "!", "○": "o", "↔": "x", "≈": "~", "≠": "!", "…": "-", "─": "-", "•": "*"},
     **{"│": "|", "┼": "+", "−": "-", "–": "-", "×": "x", "≤": "<=", "≥": ">=", "→": "->", "“": '"', "”": '"'},
@@ -42,11 +42,11 @@ IN_ASCII = {
         "░": ".",
     },
 }
-"""What is printed where a terminal does not know our characters."""
+"""Replacements of characters that a terminal does not support."""
 
 
 def width_of(stream: TextIO | None = None) -> int:
-    """Return the columns of the terminal, or what COLUMNS says; in a pipe, as many as a line needs."""
+    """Return the columns of the terminal, or $COLUMNS; in a pipe, as many as any line needs."""
     stream = stream or sys.stdout
     stated = os.environ.get("COLUMNS", "")
     if stated.isdigit() and int(stated):
@@ -60,12 +60,12 @@ def width_of(stream: TextIO | None = None) -> int:
 
 
 def say(lines: Iterable[str], err: bool = False, whole: bool = False) -> None:
-    """Print lines; one that is wider than the terminal is continued in the next, broken between words.
+    """Print lines; a line that is wider than the terminal is broken between words.
 
     Args:
-        lines: what to print.
-        err: print to stderr.
-        whole: break nothing, since a path is to be copied.
+        lines: the lines to print.
+        err: whether to print to stderr.
+        whole: whether to keep lines unbroken, so that paths can be copied.
     """
     from weatherglass.report.layout import wrapped
 
@@ -82,7 +82,7 @@ def say(lines: Iterable[str], err: bool = False, whole: bool = False) -> None:
 
 
 def _styled(line: str, stream: TextIO) -> Callable[[str], str]:
-    """Return what makes a line bold or dim; in a pipe nothing does."""
+    """Return a function that makes a line bold or dim; unchanged in a pipe."""
     from weatherglass.report.layout import Bold, Dim
 
     if not isinstance(line, Bold | Dim) or not is_terminal(stream):
@@ -91,13 +91,13 @@ def _styled(line: str, stream: TextIO) -> Callable[[str], str]:
 
 
 def complain(line: str) -> None:
-    """Print an error or a warning: one line on stderr, at most 300 characters, control characters shown."""
-    with contextlib.suppress(OSError):  # a full disk or a closed pipe: there is nobody to tell
+    """Print an error or a warning as one line on stderr, of at most 300 characters, without control characters."""
+    with contextlib.suppress(OSError):  # a full disk or a closed pipe: it cannot be reported
         click.echo((ERASE if is_terminal(sys.stderr) else "") + short_line(line), err=True)
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Return whether a stream is a terminal that can erase a line and print it bold."""
+    """Return whether a stream is a terminal that can erase lines and print bold text."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
@@ -109,7 +109,7 @@ def warn_about(warnings: Sequence[Warning], verbose: bool = False, where: str | 
 
 
 def set_apart(lines: Iterable[str]) -> None:
-    """Print lines to stderr, after an empty one that separates them from what stdout has shown."""
+    """Print lines to stderr, after an empty line that separates them from stdout."""
     lines = list(lines)
     if lines:
         sys.stdout.flush()
@@ -118,7 +118,7 @@ def set_apart(lines: Iterable[str]) -> None:
 
 @cache
 def is_plain(encoding: str | None) -> bool:
-    """Return whether our marks cannot be printed: the encoding, or the font of the Linux console, lacks them."""
+    """Return whether the encoding, or the font of the Linux console, lacks our marks."""
     if os.environ.get("TERM") == "linux":
         return True
     try:
@@ -129,7 +129,7 @@ def is_plain(encoding: str | None) -> bool:
 
 
 def in_ascii(text: str, encoding: str | None = "ascii") -> str:
-    """Return the text with ASCII for our marks, and ? for any other character that the encoding lacks.
+    """Return the text with ASCII instead of our marks, and ? for other characters that the encoding lacks.
 
     >>> in_ascii("◐ weat5b  0.80  −0.13 …  1.25")
     '+ weat5b  0.80  -0.13 -  1.25'
@@ -139,7 +139,7 @@ def in_ascii(text: str, encoding: str | None = "ascii") -> str:
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> Iterator[str]:
-    """Yield the lines of a table whose long cells are folded instead of being cut."""
+    """Yield the lines of a table; long cells are wrapped."""
     from weatherglass.report.layout import GAP, Bold, pad, wrapped
 
     cells = [[one_line(cell) for cell in row] for row in (headings, *rows)]
@@ -155,7 +155,7 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int | N
 
 
 def print_json(value: object, indent: int | None = 2) -> None:
-    """Print JSON; paths are texts, numbers that are not finite are null."""
+    """Print JSON; paths become texts, and numbers that are not finite become null."""
     click.echo(printable_json(json.dumps(_finite(value), indent=indent, ensure_ascii=False, default=str)))
 
 

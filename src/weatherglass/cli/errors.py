@@ -1,6 +1,6 @@
-"""What goes wrong in a command: one line on stderr and an exit code.
+"""Report the errors of a command in one line on stderr, and return the exit code.
 
-An error that nobody foresaw leaves its traceback in a log file, which the line names and which has no secrets.
+An unexpected error also writes its traceback, without secrets, to a log file that the line names.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from weatherglass.storage.printable import LONGEST_LINE, short_line
 
 EXIT_CODES: Mapping[int, str] = {
     0: "done",
-    1: "a gate failed, or the disk is full",
-    2: "an error in the command or its files; one line on stderr says which",
-    3: "a part of the work failed or was stopped; the rest is kept",
-    4: "an internal error; the traceback is in the log that the line on stderr names",
+    1: "a gate failed, the disk is full, or the output was closed",
+    2: "an error in the command or its files, described in one line on stderr",
+    3: "a part of the work failed or was stopped; finished work is kept",
+    4: "an internal error; the line on stderr names the log with the traceback",
 }
 UNFORESEEN = 4
 INTERRUPTED = 130
 LONGEST_LOG = 1_000_000
-"""Characters; a message may repeat a whole file."""
+"""Characters. A message may contain a whole file."""
 LEAST_REASON = 40
-"""Characters of a message that stay, however long the path of the log is."""
+"""Characters of a message that are always shown, even if the path of the log is long."""
 HIDDEN = "***"
 SHORTEST_SECRET = 8
-"""Shorter values of variables that sound secret are switches such as TOKENIZERS_PARALLELISM=false."""
+"""Characters. Shorter values of variables with secret names are switches, such as TOKENIZERS_PARALLELISM=false."""
 _SECRET_NAME = re.compile("key|token|secret|passw|auth|credential", re.IGNORECASE)
 _OPTION = re.compile(r"([\w.-]+)[=:]([^\s&|?;,'\"]+)")
 _IN_ADDRESS = re.compile(r"(?<=://)[^/\s@]+(?=@)")
@@ -49,7 +49,7 @@ _BEARER = re.compile(r"(?<=Bearer )\S+", re.IGNORECASE)
 
 
 def exit_code_of(app: Callable[..., Any]) -> int:
-    """Run the command of `sys.argv`, and return the exit code that the process should end with."""
+    """Run the command of `sys.argv`, and return the exit code of the process."""
     with warnings.catch_warnings():
         warnings.showwarning = _print_warning
         try:
@@ -58,17 +58,17 @@ def exit_code_of(app: Callable[..., Any]) -> int:
         except WeatherglassError as error:
             complain(f"weatherglass: {error}")
             return error.exit_code
-        except (KeyboardInterrupt, click.Abort):  # click makes the second of the first
+        except (KeyboardInterrupt, click.Abort):  # click converts the first into the second
             return INTERRUPTED
         except SystemExit:
-            raise  # a pipe that was closed, or --version
+            raise  # a closed pipe, or --version
         except BaseException as error:  # a panic of a Rust library is not an Exception
             return _code_of(error)
     return code if isinstance(code, int) else 0
 
 
 def _code_of(error: BaseException) -> int:
-    """Print in one line what went wrong, and return the exit code."""
+    """Print an error in one line, and return the exit code."""
     if isinstance(error, click.ClickException):  # a wrong option
         _print_usage(error)
         return error.exit_code
@@ -88,7 +88,7 @@ def _code_of(error: BaseException) -> int:
 
 
 def _print_usage(error: click.ClickException) -> None:
-    """Print in one line what is wrong with the command; or, where no command was named, the help."""
+    """Print what is wrong with the command in one line, or the help if no command was given."""
     context = getattr(error, "ctx", None)
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         with contextlib.suppress(OSError):
@@ -100,7 +100,7 @@ def _print_usage(error: click.ClickException) -> None:
 
 
 def _discard(stream: TextIO) -> None:
-    """Drop what is left in a stream's buffer, so that the end of the process does not fail again."""
+    """Drop the buffer of a stream, so that the end of the process does not fail again."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -123,7 +123,7 @@ def _described(error: BaseException) -> str:
 
 
 def _write_log(error: BaseException) -> Path | None:
-    """Write the traceback to the user's cache folder or the temporary one, and return the path if that worked."""
+    """Write the traceback to the cache folder or the temporary folder, and return the path if that worked."""
     from weatherglass import __version__
     from weatherglass.storage.atomic import write_whole
 
@@ -162,14 +162,14 @@ def _print_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Print a warning without the line of code that it came from, which is not the user's."""
+    """Print a warning without its line of code, which is not the user's."""
     del filename, lineno, line, file
     kind = "" if issubclass(category, UserWarning) else f"{category.__name__}: "
     complain(f"warning: {kind}{message}")
 
 
 def without_secrets(text: str, arguments: Sequence[str], environment: Mapping[str, str]) -> str:
-    """Return the text with *** for every secret that is in the arguments or the environment.
+    """Return the text with *** for every secret in the arguments or the environment.
 
     >>> without_secrets("KeyError: 'sk-123456'", [], {"OPENAI_API_KEY": "sk-123456"})
     "KeyError: '***'"

@@ -1,4 +1,4 @@
-"""`weatherglass docs`: the manual in the terminal, since the installed package is often all that a user has."""
+"""Define `weatherglass docs`, the manual in the terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from weatherglass.cli.options import json_option
 from weatherglass.report.layout import Bold, wrapped
 
 WIDTH = 80
-"""A page is at most this wide: it is read, and long lines are not."""
+"""Largest width of a page, for readability."""
 _ITEM = re.compile(r"( *)([-*]|\d+\.) +(.*)")
 _CELL = re.compile(r"(?<!\\)\|")
 
@@ -29,7 +29,7 @@ def _topics(_: object, incomplete: str) -> list[str]:
     type=Completed(_topics),
     required=False,
     metavar="[TOPIC]",
-    help="A topic, or TOPIC#SECTION. Default: list the topics.",
+    help="A topic, or TOPIC#SECTION. By default, the topics are listed.",
 )
 @json_option
 def docs(topic: str | None, as_json: bool) -> None:
@@ -60,7 +60,7 @@ def docs(topic: str | None, as_json: bool) -> None:
 
 
 def page_lines(markdown: str, width: int) -> Iterator[str]:
-    """Yield a page of Markdown as lines of a terminal: headings bold, paragraphs and cells of tables folded.
+    """Yield a page of Markdown as lines of a terminal, with bold headings and wrapped paragraphs and tables.
 
     >>> list(page_lines("# A\\n\\nSome **bold**\\ntext.\\n\\n- one\\n- two", 20))
     ['A', '', 'Some bold text.', '', '- one', '- two']

@@ -1,4 +1,4 @@
-"""`weatherglass metrics`, `models`, `try`, `encode` and `cache`: what there is, how a model reads, and its vectors."""
+"""Define `weatherglass metrics`, `models`, `try`, `encode` and `cache`."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from weatherglass.metrics.base import Count, Metric, MetricInfo
 
 NEAREST = 5
-"""Neighbours shown for each text."""
+"""Number of neighbours for each text."""
 AT_ONCE = 512
-"""Texts encoded between two updates of the progress bar."""
+"""Number of texts between two updates of the progress bar."""
 WHOLE_FROM = 160
-"""Width of the terminal from which one table of the metrics has everything."""
+"""Width of the terminal from which one table shows everything about the metrics."""
 
 model_argument = argument("model", type=MODEL, metavar="MODEL", help=MODEL_HELP)
 
@@ -35,7 +35,7 @@ model_argument = argument("model", type=MODEL, metavar="MODEL", help=MODEL_HELP)
 )
 @json_option
 def metrics(as_json: bool) -> None:
-    """List the metrics: the sets they take, their range and what they mean.
+    """List the metrics with the sets that they take, their range and their meaning.
 
     A metric that takes one target or one attribute set is run once for each set of a test that has more.
     """
@@ -49,7 +49,7 @@ def metrics(as_json: bool) -> None:
 
 
 def _metric_lines(rows: Sequence[dict[str, Any]], width: int) -> Iterator[str]:
-    """Yield a table, and below it (in it, if the terminal is wide) what each metric means and its source."""
+    """Yield a table with the meaning and source of each metric, which are below it in a narrow terminal."""
     from weatherglass.report.layout import Column, table_lines, wrapped
 
     columns = [
@@ -80,13 +80,13 @@ def _metric_lines(rows: Sequence[dict[str, Any]], width: int) -> Iterator[str]:
 
 
 def _family(name: str, metrics: Sequence[Metric]) -> Iterator[dict[str, Any]]:
-    """Describe the metrics that a name stands for; a single one goes by that name."""
+    """Yield descriptions of the metrics of a name; a single one has that name."""
     for metric in metrics:
         yield _described(name if len(metrics) == 1 else metric.name, metric.info)
 
 
 def _described(name: str, info: MetricInfo) -> dict[str, Any]:
-    """Return what a metric declares."""
+    """Return the declaration of a metric."""
     return {
         "name": name,
         "summary": info.summary,
@@ -119,7 +119,7 @@ def _end(bound: float) -> str:
 @command("models", examples=("weatherglass models",))
 @json_option
 def models(as_json: bool) -> None:
-    """List the kinds of models: what each is, and how to install and name it."""
+    """List the kinds of models, and how to install and name each."""
     from weatherglass.encoders.kinds import known_kinds
     from weatherglass.encoders.spec import FAMILIES, PRESETS
 
@@ -141,7 +141,7 @@ def models(as_json: bool) -> None:
 
 
 def _kind_lines(kinds: Mapping[str, Kind], width: int) -> Iterator[str]:
-    """Yield a line for each, how it is spelt and, if something is missing, the command that installs it."""
+    """Yield the summary and an example of each kind, and the command that installs missing packages."""
     from weatherglass.report.layout import wrapped
 
     longest = max(map(len, kinds))
@@ -165,7 +165,7 @@ def _status(kind: Kind) -> str:
 @argument("texts", nargs=-1, required=True, metavar="TEXT...", help="Words or sentences.")
 @json_option
 def try_model(model: str, texts: Sequence[str], as_json: bool) -> None:
-    """Show how a model reads texts: tokens, unknown words and nearest texts."""
+    """Show how a model reads texts: their tokens, unknown words and nearest texts."""
     from weatherglass.arrays import neighbours
 
     encoder = _encoder(model)
@@ -198,16 +198,20 @@ def try_model(model: str, texts: Sequence[str], as_json: bool) -> None:
 @command("encode", examples=("weatherglass encode hf:bert-base-uncased -t 'weat*' -o bert.npz",))
 @model_argument
 @file_option("-o", "--output", required=True, help="File to write: .npz, .safetensors, .parquet or .h5.")
-@repeated_tests((), "Encode the texts of this test; repeat for several. Default: all tests.")
+@repeated_tests(
+    (), "Encode the texts of this test; repeat for several. By default, all 46 tests are encoded."
+)
 @file_option(
-    "--texts", "texts_file", help="Encode the texts of this file: one per line, or a JSON list (.json)."
+    "--texts",
+    "texts_file",
+    help="Encode the texts of this file, which has one per line, or is a JSON list (.json).",
 )
 @quiet_option
 @json_option
 def encode(
     model: str, output: Path, tests: Sequence[str], texts_file: Path | None, quiet: bool, as_json: bool
 ) -> None:
-    """Write a model's vectors to a file, to use as encodings:FILE anywhere."""
+    """Write the vectors of a model to a file, which is read as encodings:FILE."""
     import numpy as np
 
     from weatherglass.cli.progress import progress
@@ -263,7 +267,7 @@ cache = Group("cache", help="Show or clear the cache of encodings.")
 @cache.command("info", examples=("weatherglass cache info",))
 @json_option
 def cache_info(as_json: bool) -> None:
-    """Show where the cache is, its size, and its models."""
+    """Show the path and the size of the cache, and its models."""
     from weatherglass.encoders.cache import EncodingCache
 
     store = EncodingCache()
@@ -281,7 +285,7 @@ def cache_info(as_json: bool) -> None:
 @cache.command("clear", examples=("weatherglass cache clear",))
 @json_option
 def cache_clear(as_json: bool) -> None:
-    """Delete all cached encodings; they are computed again when they are needed."""
+    """Delete all cached encodings; they are computed again when needed."""
     from weatherglass.encoders.cache import EncodingCache
     from weatherglass.report.numbers import counted
 
@@ -295,10 +299,10 @@ def cache_clear(as_json: bool) -> None:
 
 
 def _encoder(text: str) -> ModelEncoder:
-    """Return the encoder of a model as the user spells it; a name before it is ignored.
+    """Return the encoder of a model; a NAME= before it is ignored.
 
     Raises:
-        SpecError: if the model has a transform, since these commands show the model itself.
+        SpecError: if the model has a transform, which these commands do not apply.
     """
     from weatherglass.encoders import load_encoder
     from weatherglass.errors import SpecError

@@ -1,4 +1,4 @@
-"""Options that several commands share, and the options that are made from `Settings`."""
+"""Define options that several commands share, and make options from `Settings`."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ OUTPUT, WHERE = "Output", "Where it runs"
 
 AT_LEAST_1 = click.IntRange(min=1)
 TEST, METRIC, MODEL = map(Completed, (completion.tests, completion.metrics, completion.models))
-MODEL_HELP = "As in 'weatherglass run': a path, a preset or kind:target?option=value."
-TESTS_HELP = "Name, glob, topic, file or folder; repeat for several."
+MODEL_HELP = "The model: a path, a preset or kind:target?option=value, as for 'weatherglass run'."
+TESTS_HELP = "Name, glob, topic, file or folder of tests; repeat for several."
 
 json_option = flag("--json", "as_json", help="Print JSON.", group=OUTPUT)
-quiet_option = flag("--quiet", "-q", help="Print no progress and no table.", group=OUTPUT)
+quiet_option = flag("--quiet", "-q", help="Do not print progress and results.", group=OUTPUT)
 verbose_option = flag("--verbose", help="Print every warning in full.", group=OUTPUT)
 alpha_option = option("--alpha", type=float, default=0.05, metavar="P", help="Significance level.")
 jobs_option = option(
@@ -40,14 +40,14 @@ jobs_option = option(
 scheduler_option = option(
     "--scheduler",
     metavar="ADDRESS",
-    help="A Dask cluster: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS of another package.",
+    help="Address of a Dask cluster (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS of another package.",
     group=WHERE,
 )
 shared_dir_option = option(
     "--shared-dir",
     type=DIR,
     metavar="DIR",
-    help="A folder that all machines of the cluster see.",
+    help="Folder that all machines of the cluster can read and write.",
     group=WHERE,
 )
 where_it_runs = together(jobs_option, scheduler_option, shared_dir_option)
@@ -57,13 +57,13 @@ run_argument = argument("run", type=DIR, metavar="RUN", help="Folder of a run.")
 def repeated_tests(
     default: Sequence[str] = ("*",), help: str = TESTS_HELP, metavar: str = "TEST", group: str = ""
 ) -> Callable[[Any], Any]:
-    """Return `-t`, which can be repeated."""
+    """Return the option `-t`, which can be repeated."""
     names = ("-t", "--test", "tests")
     return option(*names, type=TEST, multiple=True, default=default, metavar=metavar, help=help, group=group)
 
 
 def repeated_metrics(group: str, help: str) -> Callable[[Any], Any]:
-    """Return `-m`, which can be repeated."""
+    """Return the option `-m`, which can be repeated."""
     return option(
         "-m",
         "--metric",
@@ -78,12 +78,12 @@ def repeated_metrics(group: str, help: str) -> Callable[[Any], Any]:
 
 
 def folder_option(default: str, help: str, name: str = "folder") -> Callable[[Any], Any]:
-    """Return `-o` for a folder."""
+    """Return the option `-o` for a folder."""
     return option("-o", "--output", name, type=DIR, default=default, metavar="DIR", help=help, group=OUTPUT)
 
 
 def settings_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command an option for every field of `Settings`; it is called with `settings`, built and checked."""
+    """Add an option for every field of `Settings` to a command, which is called with checked `settings`."""
 
     @wraps(command)
     def called(**given: Any) -> None:
@@ -91,7 +91,7 @@ def settings_options(command: Callable[..., None]) -> Callable[..., None]:
 
         context = click.get_current_context()
         chosen = {each.name: given.pop(each.name) for each in fields(Settings)}
-        # A profile has its own defaults, so it has to be known which options were given.
+        # A profile has its own defaults, so only the options that were given count.
         stated = {
             name: value
             for name, value in chosen.items()
@@ -104,7 +104,7 @@ def settings_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _setting(field: Field[Any]) -> Callable[[Any], Any]:
-    """Return the option of a field: name, type, default and help are the field's."""
+    """Return the option of a field, with its name, type, default and help."""
     about, kind = field.metadata, str(field.type).removesuffix(" | None")
     shown: dict[str, Any] = {"metavar": "FILE"}
     if about["choices"]:
@@ -123,7 +123,7 @@ def _setting(field: Field[Any]) -> Callable[[Any], Any]:
 
 
 def parse_budget(text: str) -> Budget:
-    """Return `2s,1GB` as seconds and bytes.
+    """Return a text like `2s,1GB` as seconds and bytes.
 
     >>> parse_budget("0.5s,300MB")
     Budget(seconds=0.5, bytes=300000000)
@@ -135,5 +135,5 @@ def parse_budget(text: str) -> Budget:
 
     match = re.fullmatch(rf"\s*{NUMBER}\s*s?\s*,\s*{NUMBER}\s*([KMG]?)B?\s*", text, re.IGNORECASE)
     if match is None:
-        raise WeatherglassError(f"budget '{text}' should be seconds,memory, such as 2s,1GB")
+        raise WeatherglassError(f"the budget '{text}' should be SECONDS,MEMORY, such as 2s,1GB")
     return Budget(float(match[1]), int(float(match[2]) * UNITS[match[3].upper()]))

@@ -1,4 +1,4 @@
-"""What a command is doing: a bar on a terminal, one line a minute in a log."""
+"""Show what a command is doing: a bar on a terminal, or one line per minute in a log."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from weatherglass.report.layout import shortened
 from weatherglass.storage.printable import cell_len, one_line
 
 LOG_EVERY = 60.0
-"""Seconds between two lines in a log; work that takes less time writes none."""
+"""Seconds between two lines in a log; shorter work writes no line."""
 DRAW_EVERY = 0.2
 BAR = 24
 """Columns of the bar."""
 BESIDE_THE_NAME = 60
-"""Columns of the terminal for the bar, the count and the time, however long a model's name is."""
+"""Columns that are kept for the bar, the count and the time, even if the name of a model is long."""
 LEAST_NAME = 20
 
 
 @contextmanager
 def progress(quiet: bool, folder: Path | None = None) -> Iterator[Progress]:
-    """Show the progress of the work inside; Ctrl-C becomes one line that says how to continue.
+    """Show the progress of the block, and report Ctrl-C in one line that states how to continue.
 
     Args:
-        quiet: show nothing.
-        folder: where finished work is kept, if it is.
+        quiet: whether to show nothing.
+        folder: the folder of finished work; None if it is not stored.
 
     Raises:
         InterruptedRunError: if the user stops work that can be continued.
@@ -53,7 +53,7 @@ def progress(quiet: bool, folder: Path | None = None) -> Iterator[Progress]:
 
 
 class Log:
-    """Prints once a minute what is being done, from its own thread: a stage may take long without a step."""
+    """Print the current stage once per minute, from a thread, since a stage may take long without a step."""
 
     def __init__(self, every: float, write: Callable[[str], object] | None = None) -> None:
         self._every = every
@@ -76,12 +76,12 @@ class Log:
         self._stage_began, self._first = time.monotonic(), None
 
     def advance(self, steps: float = 1) -> None:
-        if self._first is None:  # what an earlier run has done says nothing about the speed
+        if self._first is None:  # the steps of an earlier run do not count for the speed
             self._first = steps if steps > 1 else 0
         self._done += steps
 
     def line(self, now: float) -> str:
-        """Return what is being done, how far it is, and how long it may take."""
+        """Return the stage, its progress and the estimated time left."""
         parts = [f"{self._name}: {self._count()}" if self._total else self._name]
         if self._total and self._done >= self._total:
             parts = [f"after {self._name}"]
@@ -90,7 +90,7 @@ class Log:
         return f"{', '.join(parts)} ({spoken_duration(now - self._began)} so far)"
 
     def _count(self) -> str:
-        """Return how many steps are done, with the share of all if the next one has begun."""
+        """Return the number of finished steps, with the share of all steps if the next one has begun."""
         whole = int(self._done + 1e-6)
         share = f" ({self._done / self._total:.0%})" if self._done - whole > 1e-6 else ""
         return f"{whole} of {self._total}{share}"
@@ -107,18 +107,18 @@ class Log:
 
 
 class Bar(Log):
-    """A line that is redrawn in place: the name of the stage, a bar, how far it is and how long it may take."""
+    """Redraw a line in place: the name of the stage, a bar, the progress and the estimated time left."""
 
     def __init__(self, write: Callable[[str], object] | None = None) -> None:
         super().__init__(DRAW_EVERY, write or _draw)
 
     def stop(self) -> None:
-        """End the thread, and erase the line."""
+        """End the thread and erase the line."""
         super().stop()
         self._write("")
 
     def line(self, now: float) -> str:
-        """Return the line as wide as the terminal allows."""
+        """Return the line in the width of the terminal."""
         width = width_of(sys.stderr)
         name = stage_name(self._name, max(LEAST_NAME, width - BESIDE_THE_NAME))
         if not self._total:
@@ -129,7 +129,7 @@ class Bar(Log):
 
 
 def _draw(line: str) -> None:
-    """Write a line over the one that is there."""
+    """Replace the line on the terminal."""
     text = in_ascii(line, sys.stderr.encoding) if is_plain(sys.stderr.encoding) else line
     with suppress(OSError, ValueError):
         sys.stderr.write(ERASE + text)
@@ -137,7 +137,7 @@ def _draw(line: str) -> None:
 
 
 def stage_name(name: str, room: int) -> str:
-    """Return the name of a stage in this many columns: its first word stays, a model's path loses its beginning.
+    """Return the name of a stage in this many columns; its first word stays, and a path is cut at its beginning.
 
     >>> stage_name("testing vectors:/data/embeddings/2024/glove.6B.300d.txt", 30)
     'testing …/glove.6B.300d.txt'

@@ -1,4 +1,4 @@
-"""Commands beyond one run: `weatherglass multiverse`, `mitigate` and `words`."""
+"""Define commands beyond one run: `weatherglass multiverse`, `mitigate` and `words`."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ CHOICES = "similarity,statistic,template,pooling,layers,words,seed,list"
     type=MODEL,
     nargs=-1,
     metavar="[MODEL]...",
-    help="As in 'weatherglass run'; a pattern (vectors:study/forum-sgns-*.safetensors) is one model with a seed per "
-    "file. Default: the embedded model.",
+    help="A model, as for 'weatherglass run'. A pattern such as vectors:study/forum-sgns-*.safetensors is one model "
+    "with a seed per file. By default, the embedded model is used.",
 )
 @repeated_tests(help="Topic, name, glob, file or folder; repeat for several.", metavar="TOPIC|TEST")
 @option(
@@ -51,14 +51,14 @@ CHOICES = "similarity,statistic,template,pooling,layers,words,seed,list"
     type=comma_separated("metrics.weat.association:SIMILARITIES"),
     default="cosine,euclidean,manhattan",
     metavar="NAME,...",
-    help="Similarities, separated by commas; mahalanobis and dot can be added.",
+    help="Similarities to vary, separated by commas; mahalanobis and dot can be added.",
 )
 @option(
     "--statistic",
     type=comma_separated("multiverses.choices:STATISTIC_NAMES"),
     default="mean,median,nearest,farthest",
     metavar="NAME,...",
-    help="Statistics, separated by commas and named for similarities; eq2 can be added.",
+    help="Statistics of similarities to vary, separated by commas; eq2 can be added.",
 )
 @alpha_option
 @folder_option("weatherglass-multiverse", "Folder for results and curves.")
@@ -122,7 +122,7 @@ def _split(text: str) -> tuple[str, ...]:
 
 
 JUDGE = "Judgement"
-"""A group of options in the help."""
+"""The name of a group of options in the help."""
 
 
 @command(
@@ -133,7 +133,10 @@ JUDGE = "Judgement"
     ),
 )
 @argument(
-    "model", type=MODEL, metavar="MODEL", help="As in 'weatherglass run'; it may already have transforms."
+    "model",
+    type=MODEL,
+    metavar="MODEL",
+    help="The model, as for 'weatherglass run'; it may already have transforms.",
 )
 @option(
     "--with",
@@ -141,13 +144,13 @@ JUDGE = "Judgement"
     type=listed("mitigation.spelling:TRANSFORMS"),
     multiple=True,
     metavar="TRANSFORM",
-    help="Such as 'hard-debias?pairs=gender' or 'leace?classes=FILE'; repeat to apply several in turn.",
+    help="Transform, such as 'hard-debias?pairs=gender' or 'leace?classes=FILE'; repeat to apply several in turn.",
 )
 @file_option(
     "-o",
     "--output",
-    help="Write word vectors (.safetensors, .txt, .vec, .bin), or NAME.transform, which works with any encoder: "
-    "'MODEL | saved?file=NAME.transform'.",
+    help="File to write: word vectors (.safetensors, .txt, .vec, .bin), or NAME.transform, which any encoder can use "
+    "as 'MODEL | saved?file=NAME.transform'.",
 )
 @json_option
 @quiet_option
@@ -162,7 +165,7 @@ JUDGE = "Judgement"
 )
 @repeated_tests(
     (),
-    "Tests to judge by; default: those of the topics that the word lists are about. Repeat for several.",
+    "Test to judge by; repeat for several. By default, tests of the topics of the word lists are used.",
     "TOPIC|TEST",
     JUDGE,
 )
@@ -170,26 +173,27 @@ JUDGE = "Judgement"
     "--pairs",
     default="",
     metavar="LIST",
-    help="Pairs whose direction is to be recovered; default: the transform's.",
+    help="Pairs whose direction a classifier tries to recover; by default those of the transform.",
     group=JUDGE,
 )
 @option(
     "--neutral",
     default="neutral",
     metavar="LIST",
-    help="Words without the attribute: a file with one word per line.",
+    help="Words without the attribute: 'neutral', or a file with one word per line.",
     group=JUDGE,
 )
 @file_option(
     "--similarity",
     multiple=True,
-    help="Pairs of words or sentences (STS) with a score, tab-separated; default: those of gensim. Repeat for several.",
+    help="File of pairs of words or sentences (STS) with a score, separated by tabs; repeat for several. By default, "
+    "the pairs of gensim are used.",
     group=JUDGE,
 )
 @file_option(
     "--analogies",
     multiple=True,
-    help="Analogies, four words per line; default: those of gensim. Repeat for several.",
+    help="File of analogies, four words per line; repeat for several. By default, those of gensim are used.",
     group=JUDGE,
 )
 @alpha_option
@@ -260,7 +264,7 @@ def mitigate(
     "-w",
     "--words",
     "file",
-    help="Words, one per line; or a table with tabs and a header. Default: the target words of the test.",
+    help="File of words, one per line, or a table with tabs and a header. By default, the test's targets are used.",
 )
 @option(
     "-t",
@@ -270,12 +274,14 @@ def mitigate(
     metavar="TEST",
     help="The test whose attribute sets A and B are used.",
 )
-@option("--facts", metavar="COLUMN", help="Column of the table to correlate with, such as share_of_women.")
+@option(
+    "--facts", metavar="COLUMN", help="Column of the table to correlate scores with, such as share_of_women."
+)
 @option(
     "--correction",
     type=Choice("stats.multiplicity:ADJUSTMENTS"),
     default=DEFAULT_CORRECTION,
-    help="For multiple words: holm or benjamini-hochberg.",
+    help="Correction for multiple words: holm or benjamini-hochberg.",
 )
 @alpha_option
 @file_option("-o", "--output", help="Write the words as a table (.tsv).")

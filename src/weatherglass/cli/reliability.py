@@ -1,4 +1,4 @@
-"""`weatherglass reliability`: train, score, assess, explain and report a study; print a word; test every seed."""
+"""Define `weatherglass reliability`: run a study or one of its steps, print a word, and test every seed."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def init(path: Path, corpus: Path | None, as_json: bool) -> None:
 
 
 def _relative_to(folder: Path, source: Path) -> str:
-    """Return a path as a study file in that folder has to name it; the user gave it relative to the current folder."""
+    """Return the path of a corpus relative to the folder of the study file."""
     if source.is_absolute() or folder.resolve() == Path.cwd():
         return str(source)
     return os.path.relpath(source, folder)
@@ -83,9 +83,9 @@ def _relative_to(folder: Path, source: Path) -> str:
 @app.command("run", examples=("weatherglass reliability run study.toml -o my-study",))
 @study_command()
 def run(options: Options) -> None:
-    """Train, score, assess, explain and report.
+    """Train, score, assess, explain and report a study.
 
-    If it is stopped, the same command continues where it was.
+    If the command is stopped, the same command continues.
     """
     _run_and_print(options, train=True)
 
@@ -220,7 +220,7 @@ def explain(options: Options) -> None:
 
 
 def print_explanations(explanations: Mapping[str, Explanation], every_row: bool = False) -> None:
-    """Print what the regressions of each set of base pairs explain; with `every_row`, every estimate."""
+    """Print the regressions of each set of base pairs; with `every_row`, every estimate."""
     from weatherglass.report.study.terminal import explanation_lines
 
     say(explanation_lines(explanations, width_of(), every_row))
@@ -228,7 +228,7 @@ def print_explanations(explanations: Mapping[str, Explanation], every_row: bool 
 
 @app.command("word", examples=("weatherglass reliability word my-study nurse",))
 @study_argument
-@argument("word", metavar="WORD", help="The word, as the corpus spells it.")
+@argument("word", metavar="WORD", help="The word, spelt as in the corpus.")
 @option("--pairs", metavar="NAME", help="Only this set of base pairs.")
 @option("--rule", type=listed("reliability.scoring:RULES"), metavar="NAME", help="Only this scoring rule.")
 @option("--corpus", metavar="NAME", help="Only this corpus.")
@@ -263,7 +263,7 @@ def word(study: Path, word: str, every: bool, as_json: bool, folder: Path, **cho
 
 
 def word_line(row: WordScore) -> str:
-    """Return the verdict on one word in one condition, with every number that it is based on."""
+    """Return the verdict on a word in one condition, with all its numbers."""
     from weatherglass.reliability.tables import CANNOT_TELL
 
     said = f"leans to '{row.toward}', {row.verdict}"
@@ -278,7 +278,7 @@ def word_line(row: WordScore) -> str:
 
 
 def _others(rows: Sequence[WordScore]) -> str:
-    """Return how many other conditions agree, so that the first one is not taken for all of them."""
+    """Return how many conditions agree with the first."""
     from weatherglass.reliability.tables import SHOWN
 
     if len(rows) == 1:
@@ -299,7 +299,7 @@ def _others(rows: Sequence[WordScore]) -> str:
     type=click.FloatRange(min=0.001),
     default=0.1,
     metavar="D",
-    help="Count the seeds that are needed for a mean within ± this.",
+    help="Precision for which the needed number of seeds is computed: a mean within ± this value.",
 )
 @study_folder_option
 @jobs_option
@@ -315,7 +315,7 @@ def audit(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Run tests on every seed of a study: the spread and reliability of d, and the seeds that are needed."""
+    """Run tests on every seed of a study, and print the spread and reliability of d and the needed number of seeds."""
     from weatherglass.api.studies import AUDIT, audit_study
     from weatherglass.cli.progress import progress
     from weatherglass.cli.run import family_lines

@@ -1,4 +1,4 @@
-"""`weatherglass reproduce`: run a paper's procedure, and print its numbers beside ours."""
+"""Define `weatherglass reproduce`: run the procedure of a paper, and compare its numbers with ours."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from weatherglass.reproduce.du2021 import Correlation
     from weatherglass.reproduce.sheets import Claim, Sheet
 
-app = Group("reproduce", help="Run the procedure of a paper, and show its numbers beside ours.")
+app = Group("reproduce", help="Run the procedure of a paper, and compare its numbers with ours.")
 models_option = option(
     "--model",
     "models",
     type=MODEL,
     multiple=True,
     metavar="NAME=SPEC",
-    help="One of the paper's models, by its name there; repeat for several.",
+    help="A model with its name in the paper; repeat for several.",
 )
 seed_option = option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Random seed."
@@ -51,7 +51,7 @@ seed_option = option(
 @quiet_option
 @json_option
 def may2019(models: Sequence[str], folder: Path, seed: int, jobs: int, quiet: bool, as_json: bool) -> None:
-    """Reproduce May et al. (2019): 46 tests on sentence encoders, Table 4 beside ours, Figure 1.
+    """Reproduce Table 4 and Figure 1 of May et al. (2019): 46 tests on sentence encoders.
 
     p is sampled, and corrected with Holm over all rows. NAME is one of the paper's 14 variants (cbow, infersent,
     gensen, gensen-parsing, gensen-no-parsing, use, elmo, elmo-max-sum, elmo-max-concat, gpt, bert, bert-base-cased,
@@ -107,12 +107,12 @@ def may2019(models: Sequence[str], folder: Path, seed: int, jobs: int, quiet: bo
 @option(
     "--sensitivity/--no-sensitivity",
     default=True,
-    help="Run the Mahalanobis measures again with other synonyms and covariances.",
+    help="Also run the Mahalanobis measures with other synonyms and covariances.",
 )
 @option(
     "--readings/--no-readings",
     default=True,
-    help="Try every reading of what the paper leaves open about the Mahalanobis distance; this takes minutes.",
+    help="Try every interpretation of the paper's Mahalanobis distance, which takes minutes.",
 )
 @seed_option
 @jobs_option
@@ -130,7 +130,7 @@ def azarpanah2021(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Reproduce Azarpanah & Farhadloo (2021): ten tests under twenty measures, Tables 3 and 4.
+    """Reproduce Tables 3 and 4 of Azarpanah & Farhadloo (2021): ten tests with twenty measures.
 
     NAME is one of glove, word2vec, elmo, bert, gpt and gpt2, or a new name for another model. Without a model, the
     procedure is run on the embedded model.
@@ -175,21 +175,21 @@ def azarpanah2021(
 @argument("corpus", nargs=-1, required=True, metavar="[NAME=]PATH...", help="One or more corpora.")
 @folder_option("du2021", "Folder of the study.")
 @option(
-    "--seeds", type=click.IntRange(min=2), default=32, metavar="N", help="Number of seeds; the paper has 32."
+    "--seeds", type=click.IntRange(min=2), default=32, metavar="N", help="Number of seeds; the paper uses 32."
 )
 @option(
     "--share",
     type=float,
     default=1.0,
     metavar="SHARE",
-    help="Share of the lines of each corpus to read, evenly spread.",
+    help="Share of the lines to read from each corpus, evenly spaced.",
 )
 @option(
     "--dimensions",
     type=click.IntRange(min=2),
     default=300,
     metavar="N",
-    help="Dimensions of the vectors; the paper has 300.",
+    help="Number of dimensions; the paper uses 300.",
 )
 @shared("prepare", "where", "pairs", "frequent", "estimate", "table", "quiet", "as_json", "jobs", "scheduler")
 def du2021(
@@ -209,7 +209,7 @@ def du2021(
     jobs: int,
     scheduler: str | None,
 ) -> None:
-    """Reproduce Du et al. (2021) on these corpora: Pearson tables beside the published ones, three claims.
+    """Reproduce the correlations and three claims of Du et al. (2021) on your corpora.
 
     The paper's corpora are WikiText-103 and the comments of r/AskScience and r/AskHistorians of 2014, which are in
     Reddit's monthly dumps: --prepare wiki=wikitext --prepare askscience=reddit --where askscience:subreddit=askscience.
@@ -249,7 +249,7 @@ def du2021(
         say(claim_lines(result.tables, width_of(), table))
         say(["", "Pearson's r between rules, over the vocabularies of all corpora"])
         say([*_pearson_lines(beside), "", *claims])
-        say([f"The paper's figures by their numbers: {folder / FIGURE_NUMBERS}"], whole=True)
+        say([f"Numbers of the paper's figures: {folder / FIGURE_NUMBERS}"], whole=True)
     click.echo(f"Page: {result.page}")
     report_failures(result.failures)
 
@@ -266,7 +266,7 @@ def _pearson_lines(rows: Iterable[Correlation]) -> Iterator[str]:
 def _print_json(
     run: Run, claims: Iterable[Claim], said: Iterable[str], without: Mapping[str, str], folder: Path | None
 ) -> None:
-    """Print the results of the paper's procedure, what they say about the paper, and where they are."""
+    """Print the results of the paper's procedure, the claims of the paper, and the folder."""
     content: dict[str, Any] = {"folder": folder, "says": list(said), "not_given": dict(without)}
     content["claims"] = [asdict(claim) for claim in claims]
     content["results"] = [result.to_json() for result in run.results]
@@ -274,7 +274,7 @@ def _print_json(
 
 
 def _show(sheets: Iterable[Sheet], lines: Iterable[str], not_given: Mapping[str, str]) -> None:
-    """Print tables, then the lines, then how to give the models that are missing."""
+    """Print tables, the lines, and how to give the missing models."""
     from weatherglass.reproduce import model_options
     from weatherglass.reproduce.sheets import sheet_lines
 
@@ -282,5 +282,5 @@ def _show(sheets: Iterable[Sheet], lines: Iterable[str], not_given: Mapping[str,
         say(sheet_lines(sheet, width_of()))
     say(lines)
     if not_given:
-        say(["Models of the paper that were not given (docs/encoders.md says where to get the weights):"])
+        say(["Models of the paper that were not given (docs/encoders.md states where to get the weights):"])
         say(f"  {option}" for option in model_options(not_given))

@@ -1,4 +1,4 @@
-"""`weatherglass run`: run tests on models; what a gate writes besides its exit code."""
+"""Define `weatherglass run`, and write the files of a gate."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ WHAT, GATE = "What to test", "Gate"
 MOST_RISES = 10
 FAMILY_LIMITS = (
     "The words are treated as independent draws. Synonyms and forms of one word make the seed's share too large; a few "
-    "words far from the others make the interval of test–retest too narrow (docs/methods, 11)."
+    "outlying words make the interval of the test–retest reliability too narrow (docs/methods, 11)."
 )
-"""What coverage in simulations showed (`python -m benchmarks.planted_seeds`)."""
+"""Limits that simulations of coverage showed (`python -m benchmarks.planted_seeds`)."""
 gate_files = together(
-    file_option("--junit", help="Write the gate's verdicts as JUnit XML.", group=GATE),
+    file_option("--junit", help="Write the results of the gate as JUnit XML.", group=GATE),
     file_option("--summary", help="Write a Markdown summary for a pull request.", group=GATE),
 )
 
@@ -59,12 +59,12 @@ gate_files = together(
     type=MODEL,
     nargs=-1,
     metavar="[MODEL]...",
-    help="A path to word vectors, or kind:target?option=value; 'weatherglass models' lists the kinds. Default: the "
-    "embedded model.",
+    help="A path to word vectors, or kind:target?option=value; 'weatherglass models' lists the kinds. By default, the "
+    "embedded model is tested.",
 )
 @repeated_tests(group=WHAT)
 @repeated_metrics(
-    WHAT, "similarity/statistic for WEAT, a name from 'weatherglass metrics', or a glob; repeat for several."
+    WHAT, "SIMILARITY/STATISTIC for WEAT, a name from 'weatherglass metrics', or a glob; repeat for several."
 )
 @folder_option("weatherglass-run", "Folder for the results.")
 @flag(
@@ -80,10 +80,11 @@ gate_files = together(
     "--fail-if",
     multiple=True,
     metavar="CONDITION",
-    help="Exit with 1 if this is true of a result: 'abs(effect_size) > 0.8 and p_adjusted < 0.01'; repeat for several.",
+    help="Exit with 1 if a result meets this condition, such as 'abs(effect_size) > 0.8 and p_adjusted < 0.01'; repeat "
+    "for several.",
     group=GATE,
 )
-@file_option("--gate", help="A TOML file with conditions for groups of tests.", group=GATE)
+@file_option("--gate", help="TOML file with conditions for groups of tests.", group=GATE)
 @option(
     "--baseline",
     type=DIR,
@@ -113,7 +114,7 @@ def run(
     summary: Path | None,
     **where: Any,
 ) -> None:
-    """Run association tests on models: effect sizes, p-values, a table and a report.
+    """Run association tests on models, and write effect sizes, p-values, a table and a report.
 
     Without arguments, the embedded model is tested with all 46 published tests. The same command again computes only
     what is missing.
@@ -186,7 +187,7 @@ def replaced(held: Mapping[str, Any] | None, record: Mapping[str, Any], folder: 
 
 
 def show(finished: Run, folder: Path, table: bool, verbose: bool, before: Sequence[str] = ()) -> None:
-    """Print the first screen, on request every row, warnings in one line or in full, and where the rest is."""
+    """Print the summary, every result if requested, warnings, and the paths of the report."""
     from weatherglass.audit.folder import PAGE
     from weatherglass.cli.console import say, set_apart, warn_about, width_of
     from weatherglass.report.terminal import results_lines, screen_lines, spread_lines
@@ -240,8 +241,8 @@ def family_lines(report: FamilyReport) -> Iterator[str]:
         interval = f"{_number(agreement.icc)} ({_number(agreement.low)} … {_number(agreement.high)})"
         yield f"test–retest over {agreement.tests} tests: {agreement.note or interval}"
     yield (
-        "seed's share: the part of the variance of one model's value that another seed accounts for, beside other "
-        f"target words; seeds needed: for a mean within ±{report.precision:g}."
+        "seed's share: the share of the variance of one model's value that is due to the seed and not to the target "
+        f"words; seeds needed: for a mean within ±{report.precision:g}."
     )
     yield FAMILY_LIMITS
 
@@ -255,10 +256,10 @@ def _percent(value: float) -> str:
 
 
 def check_places(*files: Path | None) -> None:
-    """Refuse, before hours of work, a file that cannot be written.
+    """Check that files can be written, before hours of work.
 
     Raises:
-        OutputError: naming the folder that is missing, or what the path is instead of a file.
+        OutputError: if a folder is missing, or a path is not a file.
     """
     from weatherglass.storage.atomic import check_output
 
@@ -276,7 +277,7 @@ def write_gate_files(
     junit: Path | None,
     summary: Path | None,
 ) -> None:
-    """Print why a gate failed to stderr, and write the files that were asked for."""
+    """Print to stderr why a gate failed, and write the requested files."""
     from weatherglass.cli.console import complain, say
 
     for breach in breaches:
@@ -284,7 +285,7 @@ def write_gate_files(
     rises = judged.rises if judged else []
     say([f"note: {rise}" for rise in rises[:MOST_RISES]], err=True)
     if len(rises) > MOST_RISES:
-        say([f"note: {len(rises) - MOST_RISES} more verdicts rose: --json lists them"], err=True)
+        say([f"note: {len(rises) - MOST_RISES} more verdicts rose; --json lists them"], err=True)
     if junit:
         from weatherglass.gate.junit import write_junit
 

@@ -1,4 +1,4 @@
-"""Commands that read finished runs: `weatherglass report`, `explain`, `compare` and `verdict`."""
+"""Define commands that read finished runs: `weatherglass report`, `explain`, `compare` and `verdict`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FIGURES = ("png", "svg", "pdf")
 FORMATS = ("html", "md", "latex", "csv", "methods", "sentences", "bibtex", "model-card", *FIGURES)
 SHOWN_DIGITS = 4
-"""Of numbers on the screen; JSON has all of them."""
+"""Digits of numbers on the terminal; JSON has all of them."""
 
 
 @command("report", examples=("weatherglass report weatherglass-run -f latex -o table.tex",))
@@ -41,11 +41,11 @@ SHOWN_DIGITS = 4
 )
 @file_option(
     "--comparison",
-    help="For the page of two runs: a file with the output of 'weatherglass compare RUN RUN --json'.",
+    help="For a page of two runs: file with the output of 'weatherglass compare RUN RUN --json'.",
 )
 @file_option(
     "--multiverse",
-    help="For the page: a file with the output of 'weatherglass multiverse --json', or its multiverse.json.",
+    help="For a page: file with the output of 'weatherglass multiverse --json', or multiverse.json of its folder.",
 )
 @option(
     "--size",
@@ -101,7 +101,7 @@ def report(
     if not written:
         click.echo(text, nl=False)
     for path in written:
-        if not is_stream(path):  # standard output has the content, and should have nothing else
+        if not is_stream(path):  # standard output should contain only the content
             click.echo(str(path))
     for notice in notices:
         complain(f"warning: {notice}")
@@ -150,7 +150,7 @@ def _page(
 
 
 def _changes(runs: Sequence[Run]) -> dict[str, Any] | None:
-    """Return what changed between two runs; None where they cannot be compared."""
+    """Return the changes between two runs; None if they cannot be compared."""
     if len(runs) != 2:
         return None
     try:
@@ -161,12 +161,12 @@ def _changes(runs: Sequence[Run]) -> dict[str, Any] | None:
 
 @contextmanager
 def _rendering(runs: Sequence[Run]) -> Iterator[None]:
-    """Turn whatever a page or a text cannot show of edited files into one line that names them."""
+    """Report any exception while edited files are rendered in one line that names them."""
     from weatherglass.storage.reading import one_line
 
     with one_line(
         ", ".join(str(run.path) for run in runs),
-        "cannot be shown: a record, comparison or multiverse has an entry that weatherglass does not write",
+        "a record, comparison or multiverse contains an entry that weatherglass does not write",
         "write it again with the command that made it",
         OutputError,
     ):
@@ -198,7 +198,7 @@ def _text(runs: Sequence[Run], form: str) -> str:
 
 
 def _joined_record(runs: Sequence[Run]) -> dict[str, Any]:
-    """Return the first record with the citations of all."""
+    """Return the first record with the citations of all runs."""
     citations = dict.fromkeys(key for run in runs for key in run.record.get("citations", []))
     return {**runs[0].record, "citations": list(citations)}
 
@@ -251,7 +251,7 @@ def explain(run: Path, test: str, model: str | None, metric: str | None, as_json
     type=DIR,
     required=False,
     metavar="[RUN]",
-    help="Folder of the run to compare it with. Without it, the other models of the run are compared with its first.",
+    help="Folder of the run to compare with. Without it, the models of the run are compared with its first.",
 )
 @alpha_option
 @flag("--table", help="Print every effect. By default, more than 60 are reduced to those that changed.")
@@ -307,14 +307,14 @@ def compare(
 @run_argument
 @file_option(
     "--multiverse",
-    help="A file with the output of 'weatherglass multiverse --json'. A robust verdict then also needs its p.",
+    help="File with the output of 'weatherglass multiverse --json'. A robust verdict then also needs its p.",
 )
 @json_option
 def verdict(run: Path, multiverse: Path | None, as_json: bool) -> None:
     """Print what the tests of each topic show together, and why.
 
     A verdict is robust, limited, inconclusive, …; the rule is in docs/methods, section 12. A test can show an
-    association; no verdict says that there is none.
+    association, but no verdict states that there is none.
     """
     from weatherglass.audit.multiverse_p import read_multiverse_p
     from weatherglass.audit.stored import read_whole_run

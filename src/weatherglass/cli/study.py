@@ -1,4 +1,4 @@
-"""What the commands on studies share: the options that make a study, and what is printed of it."""
+"""Define options that commands on studies share, and print studies."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _prepare(_: object, incomplete: str) -> list[str]:
 
 
 def _shipped(table: str) -> Completed:
-    """Return the type of a name of a shipped list, or a file."""
+    """Return the type of the name of a built-in list, or a file."""
 
     def complete(_: object, incomplete: str) -> list[str]:
         from weatherglass.storage.documents import shipped_toml
@@ -82,18 +82,18 @@ OPTIONS: Mapping[str, Callable[[Any], Any]] = {
         "--corpora",
         type=DIR,
         metavar="DIR",
-        help="Folder of the study file's corpora, if it is not the file's own folder.",
+        help="Folder of the corpora in the study file, if it is not the folder of the file.",
     ),
     "format": option(
         "--format",
         type=Choice("reliability.corpus.readers:READERS"),
-        help="Format of the --corpus: txt, jsonl, csv, tsv, parquet, arrow or wiki. Default: detected.",
+        help="Format of the --corpus: txt, jsonl, csv, tsv, parquet, arrow or wiki. By default, it is detected.",
         group=CORPUS,
     ),
     "field": option(
         "--field",
         metavar="NAME",
-        help="Field or column of the --corpus that has the text. Default: body, text or content.",
+        help="Field or column of the --corpus with the text; by default body, text or content.",
         group=CORPUS,
     ),
     "prepare": option(
@@ -101,7 +101,7 @@ OPTIONS: Mapping[str, Callable[[Any], Any]] = {
         type=Completed(_prepare),
         multiple=True,
         metavar="[NAME=]KIND",
-        help="Prepare one corpus, or all, as Du et al. (2021) do: wikitext (as it is, with punctuation) or reddit "
+        help="Prepare one corpus, or all, as in Du et al. (2021): wikitext (unchanged, with punctuation) or reddit "
         "(split into sentences).",
         group=CORPUS,
     ),
@@ -114,7 +114,9 @@ OPTIONS: Mapping[str, Callable[[Any], Any]] = {
         group=CORPUS,
     ),
     "embeddings": option(
-        "--embeddings", metavar="'GLOB'", help="Embeddings to import, one file per seed: 'folder/*.txt'."
+        "--embeddings",
+        metavar="'GLOB'",
+        help="Embeddings to import, one file per seed, such as 'folder/*.txt'.",
     ),
     "pairs": option(
         "--pairs",
@@ -152,10 +154,11 @@ OPTIONS: Mapping[str, Callable[[Any], Any]] = {
         group=MEASURED,
     ),
     "demo": flag(
-        "--demo", help="A first study without your own corpus: State of the Union addresses (extra 'demo')."
+        "--demo",
+        help="Run a first study without your own corpus, on State of the Union addresses (extra 'demo').",
     ),
     "estimate": flag(
-        "--estimate", help="Print how long the training would take on this machine, and train nothing."
+        "--estimate", help="Print how long the training would take on this machine, without training."
     ),
     "table": flag(
         "--table", help="Print every claim and estimate. By default, they are summarised.", group=OUTPUT
@@ -166,11 +169,11 @@ OPTIONS: Mapping[str, Callable[[Any], Any]] = {
     "jobs": jobs_option,
     "scheduler": scheduler_option,
 }
-"""In the order of the help, by the field of `Options`."""
+"""The options by field of `Options`, in the order of the help."""
 
 
 def folder_of(study: Path, folder: Path) -> Path:
-    """Return the folder of a study that is named by its folder or its file.
+    """Return the folder of a study from its folder or its file.
 
     Raises:
         CorpusError: if it is neither.
@@ -210,7 +213,7 @@ class Options:
 
     @property
     def silent(self) -> bool:
-        """Return whether no bar is shown."""
+        """Return whether progress is hidden."""
         return self.quiet or self.as_json
 
     def backend(self) -> Backend:
@@ -309,7 +312,7 @@ def require_tables() -> None:
 
 
 def named_corpora(arguments: Sequence[str]) -> dict[str, Path]:
-    """Return name -> path of each [NAME=]PATH; the default name is the file name.
+    """Return the path of each corpus by name from [NAME=]PATH; the default name is that of the file.
 
     Raises:
         CorpusError: if two corpora have the same name.
@@ -332,13 +335,13 @@ def named_corpora(arguments: Sequence[str]) -> dict[str, Path]:
 def with_settings(
     corpora: Mapping[str, Path], settings: CorpusSettings, prepare: Sequence[str], where: Sequence[str]
 ) -> dict[str, tuple[Path, CorpusSettings]]:
-    """Return name -> path and settings of each corpus, from the values of --prepare and --where.
+    """Return the path and settings of each corpus by name, from the values of --prepare and --where.
 
     Args:
-        corpora: name -> path.
-        settings: what all of them have in common.
-        prepare: [NAME=]KIND each.
-        where: [NAME:]FIELD=VALUE each; values of one field are alternatives.
+        corpora: path of each corpus by name.
+        settings: settings of all corpora.
+        prepare: values [NAME=]KIND.
+        where: values [NAME:]FIELD=VALUE; values of one field are alternatives.
 
     Raises:
         WeatherglassError: if a corpus or kind is unknown, or a condition has no value.
@@ -401,7 +404,7 @@ def print_estimate(study: Study, folder: Path, jobs: int, silent: bool, as_json:
 
 
 def study_json(result: StudyResult) -> dict[str, Any]:
-    """Return the claims and the summary of a finished study, and where its page is."""
+    """Return the claims and the summary of a finished study, and the path of its page."""
     tables = {name: result.tables[name].to_dicts() for name in ("claims", "summary", "pairs", "pair_sets")}
     said = {"warnings": described(result.warnings), "failures": list(result.failures)}
     return {"page": result.page, **tables, **said}

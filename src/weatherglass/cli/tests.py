@@ -1,4 +1,4 @@
-"""`weatherglass tests`: list, show, check, import and export tests, and make sentence-level tests from words."""
+"""Define `weatherglass tests`: list, show, check, import and export tests, and make sentences from words."""
 
 from __future__ import annotations
 
@@ -30,34 +30,34 @@ LANGUAGE = listed("languages:LANGUAGES")
 
 
 @app.command("import", examples=("weatherglass tests import xweat -o my-tests",))
-@argument("path", type=FILE, metavar="DIR|FILE", help="What you downloaded: a file, or a folder of files.")
+@argument("path", type=FILE, metavar="DIR|FILE", help="The downloaded file, or a folder of files.")
 @option(
     "-o",
     "--output",
     type=FILE,
     metavar="PATH",
-    help="A .toml file for one test, a new folder for several. Default: stdout.",
+    help="A .toml file for one test, or a new folder for several. By default, a test is printed.",
 )
 @option(
     "--language",
     type=LANGUAGE,
     default="",
     metavar="CODE",
-    help="Code of the words' language. Default: what the file says.",
+    help="Code of the language; by default that of the file.",
 )
 @option(
     "--target",
     "targets",
     multiple=True,
     metavar="SET",
-    help="A target set, if a file has sets but no tests; repeat for several.",
+    help="Name of a target set, if a file has sets but no tests; repeat for several.",
 )
 @option(
     "--attribute",
     "attributes",
     multiple=True,
     metavar="SET",
-    help="An attribute set, if a file has sets but no tests; repeat for several.",
+    help="Name of an attribute set, if a file has sets but no tests; repeat for several.",
 )
 @option("--name", default="", metavar="NAME", help="Name of the test that is made from these sets.")
 @json_option
@@ -130,7 +130,7 @@ def import_command(
 )
 @json_option
 def list_command(patterns: Sequence[str], topic: str, language: str, as_json: bool) -> None:
-    """List tests: name, topic, sets with their sizes, context and source.
+    """List tests with their topic, sets, sizes, context and source.
 
     By default, the 46 published tests are listed. Those in other fields and languages are listed by `fields`, by
     --topic or by --language.
@@ -166,7 +166,7 @@ def sets_command(as_json: bool) -> None:
 
 
 @app.command("show", examples=("weatherglass tests show weat6",))
-@argument("name", type=TEST, metavar="TEST", help="A name or a file.")
+@argument("name", type=TEST, metavar="TEST", help="Name or file of a test.")
 @json_option
 def show_command(name: str, as_json: bool) -> None:
     """Show the elements of one test, side by side."""
@@ -270,8 +270,8 @@ def texts_command(tests: Sequence[str], as_json: bool) -> None:
 
 
 @app.command("sentences", examples=("weatherglass tests sentences weat6 -o sent-weat6.toml",))
-@argument("file", type=TEST, metavar="TEST", help="A word-level test: a .toml or .jsonl file, or a name.")
-@file_option("-o", "--output", help="A .toml or .jsonl file. Default: TOML to stdout.")
+@argument("file", type=TEST, metavar="TEST", help="Name or file (.toml, .jsonl) of a word-level test.")
+@file_option("-o", "--output", help="File to write (.toml, .jsonl). By default, the test is printed as TOML.")
 @json_option
 def sentences_command(file: str, output: Path | None, as_json: bool) -> None:
     """Make a sentence-level test from a word-level test, and show how each word was classified."""
@@ -366,7 +366,7 @@ def _print_warnings(tests: list[Test], related: bool = True) -> None:
 
 
 def _warnings(test: Test) -> list[Warning]:
-    """What reading the test warned of, and which of its words belong together."""
+    """Return the warnings of a test, and those about related words in its sets."""
     from weatherglass.audit.known_sets import related_in_test
 
     return [*test.warnings, *related_in_test(test)]

@@ -1,4 +1,4 @@
-"""The Model protocol: inputs in, observations out, with a report of what could not be read."""
+"""Define the Model protocol: a model is asked about inputs and returns observations, with their coverage."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ What = Literal["vectors", "token-vectors", "log-probabilities"]
 
 VECTORS: frozenset[What] = frozenset({"vectors"})
 STATIC: frozenset[What] = frozenset({"vectors", "token-vectors"})
-"""What word vectors give: the vector of a word does not depend on the text around it."""
+"""What word vectors give; the vector of a word does not depend on its text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What a model is asked about; wherever one is taken, a plain `str` means `Input(text)`.
+    """An input of a model; a plain `str` always means `Input(text)`.
 
     >>> Input("The nurse is here.", span=(4, 9)).word
     'nurse'
@@ -31,13 +31,15 @@ class Input:
 
     text: str
     span: tuple[int, int] | None = None
-    """First and last place, in characters, of the word that is meant; the last is not included."""
+    """Start and end of a word in the text, in characters; the end is not included."""
     kind: Kind = "text"
-    """Which prompt is put before it, where the model has one for queries or for passages."""
+    """Which prompt is put before the text, if the model has prompts for queries or passages."""
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
-            raise EncoderError(f"kind of an input: {self.kind!r} is none of {', '.join(get_args(Kind))}")
+            raise EncoderError(
+                f"the kind of an input should be one of {', '.join(get_args(Kind))}, but is {self.kind!r}"
+            )
         if self.span is None:
             return
         start, end = self.span
@@ -48,7 +50,7 @@ class Input:
 
     @property
     def word(self) -> str:
-        """Return what stands at the span; the whole text where there is none."""
+        """Return the text at the span; the whole text without a span."""
         return self.text if self.span is None else self.text[slice(*self.span)]
 
 
@@ -61,90 +63,86 @@ def text_of(asked: Asked) -> str:
 
 
 def plain(asked: Asked) -> Asked:
-    """Return an input in its shortest form, by which it is stored and found: a mere text as `str`."""
+    """Return an input in its shortest form, the key of the cache: a plain text as `str`."""
     return asked.text if isinstance(asked, Input) and asked == Input(asked.text) else asked
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How one input was read."""
+    """How a model read an input."""
 
     tokens: tuple[str, ...]
-    """What the text was split into; of a span, its own pieces; of log-probabilities, a token per number."""
+    """The tokens of the text, or of its span; for log-probabilities, one token per number."""
     missing: tuple[str, ...] = ()
-    """The tokens that the model does not know and that were left out of the vector."""
+    """Unknown tokens, which are left out of the vector."""
     note: str = ""
-    """Anything else done to the text, such as "cut to 512 tokens"."""
+    """Any other change of the text, such as "cut to 512 tokens"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observations:
-    """What a model gives for its inputs, and what is missing and why."""
+    """The results of a model for its inputs, with their coverage."""
 
     inputs: Sequence[Asked]
     what: What
     values: AnyMatrix | list[AnyVector]
-    """Vectors: a row per input, of NaN where the model could not read it. Log-probabilities: an array per input with
-    a number per token, empty where there is none."""
+    """Vectors are a row per input, of NaN if the model could not read it. Log-probabilities are an array per input with
+    a number per token, which may be empty."""
     coverage: list[Coverage]
 
     @property
     def matrix(self) -> AnyMatrix:
-        """Return the vectors as one matrix, with a row per input."""
+        """Return the vectors as a matrix with a row per input."""
         if isinstance(self.values, list):
-            raise EncoderError(f"{self.what} are an array per input and no matrix")
+            raise EncoderError(f"{self.what} are an array per input, not a matrix")
         return self.values
 
     def known(self, row: int) -> bool:
-        """Return whether the model could read any of an input."""
+        """Return whether the model could read an input, at least in part."""
         return not bool(np.isnan(self.values[row]).all())
 
 
 @runtime_checkable
 class Model(Protocol):
-    """Anything that can be asked about texts. `adapted` makes one of any object with `name`, `options` and `encode`."""
+    """A model of texts. `adapted` makes a Model from any object with `name`, `options` and `encode`."""
 
     @property
     def name(self) -> str:
-        """Return what to call it; for a model loaded from a spec, the spec, so that a row can be run again."""
+        """Return its name; for a model from a spec, the spec, so that a result can be repeated."""
         ...
 
     @property
     def options(self) -> Mapping[str, str]:
-        """Return every choice that was made for the user, defaults included."""
+        """Return all options, including defaults."""
         ...
 
     @property
     def gives(self) -> frozenset[What]:
-        """Return what it can be asked for."""
+        """Return the kinds of observations that it can give."""
         ...
 
     def observe(self, inputs: Sequence[Asked], what: What = "vectors") -> Observations:
-        """Ask about inputs; EncoderError for what it does not give."""
+        """Return observations of inputs; EncoderError for a kind that it does not give."""
         ...
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
-        """Return the vectors of plain texts: a row each, of NaN for a text that cannot be encoded."""
+        """Return the vectors of plain texts, a row each; NaN for a text that cannot be encoded."""
         ...
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        """Return how each text is read; may be called before or after `encode`."""
+        """Return how each text is read; it may be called before or after `encode`."""
         ...
 
     def identity(self) -> str | None:
-        """Return a hash of weights and options; None where the content cannot be hashed, so that no run can be
-        resumed.
-        """
+        """Return a hash of weights and options; None if it cannot be computed, so that runs cannot be resumed."""
         ...
 
     def notes(self) -> list[str]:
-        """Return what the record of the run should say, such as "3 duplicate words in the file; the first one
-        counts".
-        """
+        """Return notes for the record of the run, such as "3 duplicate words in the file; the first one counts"."""
         ...
 
     def warnings(self) -> Sequence[Warning | str]:
-        """Return warnings of the run, known after the model was asked; a plain text is one of the kind "other"."""
+        """Return warnings after the model was used; a plain text is a warning of the kind "other"."""
         ...
 
 
@@ -152,19 +150,18 @@ class Model(Protocol):
 class ModelEncoder(Model, Protocol):
     """A model that a spec describes.
 
-    Building one checks the spec and the files but loads no weights: that happens when it is first asked, so that a
-    run whose observations are all cached never loads the model.
+    Creating one checks the spec and the files, but does not load weights; these are loaded at the first use, so that a
+    run with cached observations never loads the model.
 
-    `?dim=` is not its concern: `load_encoder` cuts the vectors of any kind. A class that has shorter ones of its own
-    says so with `reads_dim = True` and reads the option itself.
+    `load_encoder` handles `?dim=` for every kind. A class that handles the option itself sets `reads_dim = True`.
     """
 
     costly: ClassVar[bool]
-    """Whether encoding is slow enough to cache the vectors and to split the texts among processes."""
+    """Whether encoding is so slow that vectors are cached and texts are split among processes."""
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """Build the model that `spec` describes; a mistake in the spec is raised here, not when it is asked."""
+        """Return the model of a spec; a mistake in the spec is raised here, not at the first use."""
         ...
 
     def identity(self) -> str:
@@ -173,7 +170,7 @@ class ModelEncoder(Model, Protocol):
 
 
 class _ReadsTexts(Protocol):
-    """What `Encoder` builds on."""
+    """The methods that `Encoder` needs."""
 
     by_kind: ClassVar[bool]
 
@@ -186,11 +183,11 @@ class _ReadsTexts(Protocol):
 
 
 class Encoder:
-    """A base class that makes a Model of a class with `name`, `options`, `encode(texts)` and `coverage(texts)`."""
+    """Base class that makes a Model from `name`, `options`, `encode(texts)` and `coverage(texts)`."""
 
     costly: ClassVar[bool] = False
     by_kind: ClassVar[bool] = False
-    """Whether `encode` and `coverage` also take an Input, whose kind says which prompt is put before it."""
+    """Whether `encode` and `coverage` also take an Input, whose kind determines the prompt."""
 
     @property
     def gives(self) -> frozenset[What]:
@@ -203,7 +200,7 @@ class Encoder:
             texts = [asked.word for asked in inputs if isinstance(asked, Input)]
         elif not self.by_kind:
             texts = [asked if isinstance(asked, str) else asked.text for asked in inputs]
-        # Coverage first: an encoder that looks words up in a file does so in one pass over it.
+        # Coverage comes first, so that an encoder can look up all words in one pass over its file.
         coverage = self.coverage(texts)
         return Observations(inputs, what, self.encode(texts), coverage)
 
@@ -225,10 +222,10 @@ class _Named(Protocol):
 
 
 def check_asked(model: _Named, inputs: Sequence[Asked], what: str) -> None:
-    """Refuse to ask a model for what it does not give, and for the vector at a span where none is given.
+    """Check that a model gives the requested observations, and that inputs have spans if these are needed.
 
     Raises:
-        EncoderError: in one line.
+        EncoderError: if not.
     """
     if what not in model.gives:
         given = ", ".join(each for each in get_args(What) if each in model.gives)
@@ -240,7 +237,7 @@ def check_asked(model: _Named, inputs: Sequence[Asked], what: str) -> None:
 
 
 class Adapted(Encoder):
-    """An object of someone else's as a Model: what it lacks of the protocol is filled in."""
+    """Wrap a foreign object as a Model; missing parts of the protocol are filled in."""
 
     OPTIONAL = ("observe", "identity", "notes", "warnings", "costly", "in_parts", "from_spec")
 
@@ -279,5 +276,5 @@ class Adapted(Encoder):
 
 
 def adapted(given: Any) -> Any:
-    """Return a Model: the object itself if it follows the protocol, else wrapped in what it lacks."""
+    """Return the object if it is a Model, or else a wrapper that makes it one."""
     return given if isinstance(given, Model) else Adapted(given)

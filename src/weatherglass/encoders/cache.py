@@ -1,9 +1,9 @@
-"""The cache of encodings on disk: a model is not asked again for what it gave once, nor loaded for it.
+"""Cache encodings on disk, so that a model encodes each input only once, and is not loaded for cached ones.
 
-One sqlite file in the cache folder, keyed by the model's identity, what it was asked for and the input. An error in
-it costs time, never a result: every entry has a checksum over everything that is used of it, and an entry that does not
-match is removed and encoded again; a damaged file is renamed and replaced, and without a writable file the run
-continues without a cache.
+The cache is one sqlite file in the cache folder; its keys are the identity of the model, the kind of observation and
+the input. An error in it costs time, never a result. Every entry has a checksum; an entry that does not match is
+removed and encoded again. A damaged file is renamed and replaced, and without a writable file the run continues without
+a cache.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from weatherglass.warnings import Warning
 T = TypeVar("T")
 
 VERSION = 3
-"""Of the tables; a file of another version is set aside and replaced. In 1 the checksum left out text and dtype; 2 had
-vectors of plain texts only."""
+"""Version of the tables; a file of another version is set aside and replaced. In version 1 the checksum omitted text
+and dtype; version 2 had only vectors of plain texts."""
 
 OLD = ".old"
-"""Added to the name of a file of an earlier version."""
+"""Suffix of the name of a file of an earlier version."""
 
 LOCK_TIMEOUT = 60.0
 """Seconds to wait while other processes write."""
@@ -75,7 +75,7 @@ CREATE TABLE encodings (
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """What one model gives for one input: a vector, or a log-probability per token."""
+    """The observation of one input: a vector, or a log-probability per token."""
 
     values: AnyVector
     coverage: Coverage
@@ -89,7 +89,7 @@ def encodings_of(observed: Observations) -> dict[Asked, Encoding]:
 
 @dataclass(frozen=True, slots=True)
 class CachedModel:
-    """How much the cache holds for one model."""
+    """The size of the cache for one model."""
 
     name: str
     texts: int
@@ -97,13 +97,13 @@ class CachedModel:
 
 
 class DamagedCacheError(Exception):
-    """The file is not, or no longer, a cache of this version; the caller replaces it."""
+    """The file is not a valid cache of this version; the caller replaces it."""
 
     is_old = False
 
 
 class OldCacheError(DamagedCacheError):
-    """The file is whole, but of an earlier version."""
+    """The file is valid, but of an earlier version."""
 
     is_old = True
 
@@ -111,17 +111,17 @@ class OldCacheError(DamagedCacheError):
 class EncodingCache:
     """Encodings on disk, shared by all processes of a user.
 
-    A connection is opened for each call and closed after it, so that an object may go to threads and forks.
+    A connection is opened for each call and closed after it, so that threads and forks can share an object.
     """
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or cache_folder() / "encodings.sqlite"
         self._lock = FileLock(f"{self.path}.lock", timeout=LOCK_TIMEOUT)
         self.problems: list[str] = []
-        """What went wrong with the file, for the record of the run."""
+        """Problems with the file, for the record of the run."""
 
     def get(self, identity: str, inputs: Sequence[Asked], what: What = "vectors") -> dict[Asked, Encoding]:
-        """Return what is cached of these inputs, by input."""
+        """Return the cached encodings by input."""
         if not self.path.exists():
             return {}
 
@@ -140,11 +140,11 @@ class EncodingCache:
     def put(
         self, identity: str, name: str, encodings: Mapping[Asked, Encoding], what: What = "vectors"
     ) -> None:
-        """Store encodings by input; several processes may do so at once."""
+        """Store encodings by input; several processes may store at the same time."""
         self._attempt(lambda connection: _insert(connection, identity, name, what, encodings), None)
 
     def models(self) -> list[CachedModel]:
-        """Return what is cached, by encoder."""
+        """Return the size of the cache for each model."""
         query = (
             "SELECT name, count(*), sum(length(content) + length(input) + length(coverage))"
             " FROM encodings JOIN encoders ON encoders.id = encodings.encoder GROUP BY encoders.id ORDER BY name"
@@ -154,7 +154,7 @@ class EncodingCache:
         return self._attempt(lambda connection: [CachedModel(*row) for row in connection.execute(query)], [])
 
     def size(self) -> int:
-        """Return bytes on disk, the log of recent writes included."""
+        """Return the number of bytes on disk, including the log of recent writes."""
         files = (Path(f"{self.path}{suffix}") for suffix in ("", "-wal"))
         return sum(file.stat().st_size for file in files if file.is_file())
 
@@ -170,9 +170,7 @@ class EncodingCache:
             self._attempt(delete_all, None)
 
     def _attempt(self, work: Callable[[sqlite3.Connection], T], default: T) -> T:
-        """Return the result of `work`, a damaged file being replaced by an empty one; after any other error,
-        `default`.
-        """
+        """Return the result of `work`, after replacing a damaged file if needed; `default` after any other error."""
         try:
             try:
                 with self._connection() as connection:
@@ -191,34 +189,34 @@ class EncodingCache:
     def _connection(self) -> Iterator[sqlite3.Connection]:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(self.path, timeout=LOCK_TIMEOUT, isolation_level=None)
-        # Damaged text is read and found wanting row by row, instead of being an error of the whole query.
+        # Damaged text is read and then rejected row by row, instead of failing the whole query.
         connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
         try:
             if _version(connection) == 0:
                 self._create_tables(connection)
             if (version := _version(connection)) != VERSION:
                 kind = OldCacheError if 0 < version < VERSION else DamagedCacheError
-                raise kind(f"of version {version}, where this one reads {VERSION}")
+                raise kind(f"of version {version}, but this version reads {VERSION}")
             yield connection
         except sqlite3.DatabaseError as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             if code in DAMAGE_CODES or "no such table" in str(error):
                 raise DamagedCacheError(str(error)) from error
             raise
-        except UnicodeDecodeError as error:  # sqlite's own message quotes what is damaged
+        except UnicodeDecodeError as error:  # the message of sqlite quotes the damaged text
             raise DamagedCacheError("its tables are not readable") from error
         finally:
             connection.close()
 
     def _create_tables(self, connection: sqlite3.Connection) -> None:
-        # Under a lock, since changing to write-ahead logging does not wait for other connections.
+        # With a lock, since changing to write-ahead logging does not wait for other connections.
         with self._lock:
             if _version(connection) == 0:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION}; COMMIT")
 
     def _replace_damaged(self, damage: DamagedCacheError) -> None:
-        """Set the file aside, unless another process has already done so and begun a new one."""
+        """Set the file aside, unless another process has already replaced it."""
         with self._lock:
             try:
                 with self._connection() as connection:
@@ -234,7 +232,7 @@ class EncodingCache:
                 Path(f"{self.path}{suffix}").unlink(missing_ok=True)
         if damage.is_old:
             self._warn(
-                f"the cache of encodings is {damage}: it is not used and was renamed to {aside}, which you can delete"
+                f"the cache of encodings is {damage}; it is not used and was renamed to {aside}, which you can delete"
             )
             return
         self._warn(
@@ -254,7 +252,7 @@ def _version(connection: sqlite3.Connection) -> int:
 def _select(
     connection: sqlite3.Connection, identity: str, inputs: Sequence[Asked], what: What
 ) -> tuple[dict[Asked, Encoding], list[tuple[int]]]:
-    """Return the encodings by input, and the rows that are not as they were written."""
+    """Return the encodings by input, and the numbers of damaged rows."""
     encodings: dict[Asked, Encoding] = {}
     damaged: list[tuple[int]] = []
     for start in range(0, len(inputs), INPUTS_PER_QUERY):
@@ -301,14 +299,14 @@ def _insert(
 
 
 def _key(asked: Asked) -> bytes:
-    """Return what tells an input from others: 0 before a plain text; else 1, its kind and its span before the text."""
+    """Return the key of an input: 0 and a plain text, or else 1, the kind, the span and the text."""
     if isinstance(asked, str):
         return b"\0" + asked.encode("utf-8", "surrogatepass")
     return f"\1{asked.kind} {asked.span} {asked.text}".encode("utf-8", "surrogatepass")
 
 
 def _checksum(*parts: object) -> bytes:
-    """Over all that is used of an entry: each part with its type and length, since sqlite may return any type."""
+    """Return a checksum of an entry; each part has its type and length, since sqlite may return any type."""
     digest = hashlib.sha256()
     for part in parts:
         content = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
@@ -318,11 +316,11 @@ def _checksum(*parts: object) -> bytes:
 
 
 WRITE_EVERY = 1024
-"""Inputs after which observations are written to the cache, so that an interrupted run loses little."""
+"""Number of inputs after which observations are written, so that an interrupted run loses little."""
 
 
 class CachedEncoder(Encoder):
-    """Returns what `inner` returns, from the cache where possible."""
+    """Return the observations of `inner`, from the cache if possible."""
 
     costly: ClassVar[bool] = True
 
@@ -372,7 +370,7 @@ class CachedEncoder(Encoder):
         return self.joined(inputs, what, [known[key] for key in keys])
 
     def joined(self, inputs: Sequence[Asked], what: What, rows: Sequence[Encoding]) -> Observations:
-        """Return entries of the cache as observations of their inputs."""
+        """Return cached encodings as observations of their inputs."""
         arrays = [row.values for row in rows]
         values = arrays if what == "log-probabilities" else self.stacked(arrays)
         return Observations(inputs, what, values, [row.coverage for row in rows])
@@ -381,26 +379,26 @@ class CachedEncoder(Encoder):
         return self.observe(texts).matrix
 
     def lookup(self, inputs: Sequence[Asked], what: What = "vectors") -> dict[Asked, Encoding]:
-        """Return what is in the cache, by input; the model is not loaded."""
+        """Return the cached encodings by input, without loading the model."""
         return self.cache.get(self._identity, inputs, what)
 
     def store(self, fresh: Observations) -> dict[Asked, Encoding]:
-        """Write observations to the cache, and return them by input; they may come from another process."""
+        """Write observations, possibly from another process, to the cache, and return them by input."""
         encodings = encodings_of(fresh)
         self.cache.put(self._identity, self.name, encodings, fresh.what)
         return encodings
 
     def stacked(self, rows: Sequence[AnyVector]) -> AnyMatrix:
-        """Return vectors of the cache as one matrix; a text that the model could not read is a row of NaN."""
+        """Return cached vectors as a matrix; a text that the model could not read is a row of NaN."""
         if not rows:
             return np.empty((0, 0))
         readable = {len(row) for row in rows if not np.isnan(row).all()}
         if len(readable) > 1:
             raise EncoderError(
-                f"'{self.name}': the cache holds vectors of {min(readable)} and of {max(readable)} dimensions;"
-                " the model changed but kept its name; run: weatherglass cache clear"
+                f"'{self.name}': the cache contains vectors of {min(readable)} and of {max(readable)} dimensions,"
+                " because the model changed but kept its name; run: weatherglass cache clear"
             )
-        # An unreadable text may have been cached before the model's width was known.
+        # An unreadable text may have been cached before the width was known.
         width = max(readable, default=max(map(len, rows)))
         unread = np.full(width, np.nan, dtype=rows[0].dtype)
         return np.stack([row if len(row) == width else unread for row in rows])

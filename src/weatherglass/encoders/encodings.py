@@ -1,14 +1,14 @@
-"""Files of encodings: texts and one vector for each, written by weatherglass or by any other program.
+"""Read and write files of encodings: texts and a vector for each, from weatherglass or any other program.
 
 .npz            arrays `texts` (n texts) and `vectors` (n × d numbers)
 .safetensors    a tensor `vectors` (n × d); the metadata entry `texts` is a JSON list of n texts
 .parquet        columns `text` (string) and `vector` (a list of d numbers)
 .h5, .hdf5      data sets `texts` and `vectors`; or as the code of May et al. (2019) caches them: a group per set
                 (targ1, targ2, attr1, attr2) with one data set per text, named by the text, and in its later
-                versions also a data set `category` that holds the set's name
+                versions also a data set `category` with the name of the set
 
-Optional everywhere (an array, metadata entry, column or attribute `model`): the spec of the model. A row of NaN
-stands for a text that the model could not read.
+Every format may also contain the spec of the model, as an array, metadata entry, column or attribute `model`. A row of
+NaN means that the model could not read the text.
 """
 
 from __future__ import annotations
@@ -45,25 +45,25 @@ FORMATS = {
 
 CATEGORY = "category"
 SHOWN = 20
-"""Names that an error lists."""
+"""Number of names in an error message."""
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedTexts:
-    """What a file of encodings holds."""
+    """The content of a file of encodings."""
 
     texts: list[str]
     vectors: AnyMatrix
     model: str = ""
-    """The model that made the vectors, if the file says so."""
+    """The model that made the vectors, if the file states it."""
 
 
 def read_encodings(path: Path) -> EncodedTexts:
-    """Read a file of encodings; its format is told from its first bytes.
+    """Read a file of encodings; the format is detected from the first bytes.
 
     Raises:
-        VectorFileError: if the file is absent, damaged, or texts and vectors do not match.
-        UnsafeFileError: if it holds pickled objects, or reads from other files.
+        VectorFileError: if the file is missing or damaged, or texts and vectors do not match.
+        UnsafeFileError: if it contains pickled objects, or refers to other files.
     """
     with reading(path):
         with path.open("rb") as file:
@@ -77,7 +77,7 @@ def read_encodings(path: Path) -> EncodedTexts:
         elif head[8:9] == b"{":
             encoded = _read_safetensors(path)
         else:
-            raise VectorFileError(f"{path}: neither npz, safetensors, parquet nor HDF5")
+            raise VectorFileError(f"{path}: unknown format; expected npz, safetensors, parquet or HDF5")
         return _checked(path, encoded)
 
 
@@ -85,11 +85,13 @@ def _checked(path: Path, encoded: EncodedTexts) -> EncodedTexts:
     texts, vectors = encoded.texts, encoded.vectors
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
         shape = "×".join(map(str, vectors.shape))
-        raise VectorFileError(f"{path}: vectors are {shape} of type {vectors.dtype}, not texts × numbers")
+        raise VectorFileError(
+            f"{path}: vectors are {shape} of type {vectors.dtype}; expected texts × numbers"
+        )
     if len(texts) != len(vectors):
         raise VectorFileError(f"{path}: {len(texts)} texts, but {len(vectors)} vectors")
     if not texts:
-        raise VectorFileError(f"{path}: no encodings in it")
+        raise VectorFileError(f"{path}: contains no encodings")
     if vectors.dtype.kind != "f" or vectors.dtype.itemsize < 4:
         vectors = vectors.astype(np.float64)
     not_finite = ~np.isfinite(vectors).all(axis=1) & ~np.isnan(vectors).all(axis=1)
@@ -118,7 +120,7 @@ def _read_safetensors(path: Path) -> EncodedTexts:
 
     with safe_open(path, framework="numpy") as file:
         metadata = file.metadata() or {}
-        if "vectors" not in file.keys():  # noqa: SIM118 - this is no mapping
+        if "vectors" not in file.keys():  # noqa: SIM118 - this is not a mapping
             raise VectorFileError(f"{path}: no tensor 'vectors' (there are: {_some(sorted(file.keys()))})")
         vectors = file.get_tensor("vectors")
     if "texts" not in metadata:
@@ -136,9 +138,7 @@ def _read_parquet(path: Path) -> EncodedTexts:
 
 
 def parquet_content(path: Path) -> Content:
-    """Return what a parquet file holds: read in a child process, since polars may panic, or allocate what a header
-    says.
-    """
+    """Read a parquet file; this runs in a child process, since polars may panic or allocate too much memory."""
     import polars
 
     columns = polars.read_parquet_schema(path)
@@ -148,7 +148,7 @@ def parquet_content(path: Path) -> Content:
     table = polars.read_parquet(path, columns=wanted)
     texts, column = table["text"], table["vector"]
     if texts.dtype not in (polars.String, polars.Categorical, polars.Enum):
-        raise VectorFileError(f"{path}: the column 'text' is of type {texts.dtype}, not of texts")
+        raise VectorFileError(f"{path}: the column 'text' is of type {texts.dtype}, not text")
     if texts.null_count() or column.null_count():
         raise VectorFileError(f"{path}: a text or a vector is null")
     widths = column.to_frame().select(polars.col("vector").cast(polars.List(polars.Float64)).list.len())
@@ -171,11 +171,13 @@ def _read_hdf5(path: Path) -> EncodedTexts:
     if "texts" in content.texts and "vectors" in content.arrays:
         return EncodedTexts(list(content.texts["texts"]), content.arrays["vectors"], model)
     if any("/" not in name for name in (*content.texts, *content.arrays)):
-        raise VectorFileError(f"{path}: no encodings: neither 'texts' and 'vectors' nor one group per set")
-    # The set's name lies among its texts, as a text; a text "category" would have numbers.
+        raise VectorFileError(
+            f"{path}: contains no encodings: neither 'texts' and 'vectors' nor one group per set"
+        )
+    # The name of the set is a text in its group; an encoded text "category" would have numbers.
     if other := [name for name in content.texts if name.partition("/")[2] != CATEGORY]:
-        raise VectorFileError(f"{path}: no encodings: '{other[0]}' holds texts, not numbers")
-    # One group per set; a text with a slash in it was stored as a group within the group.
+        raise VectorFileError(f"{path}: contains no encodings: '{other[0]}' contains texts, not numbers")
+    # One group per set; a text with a slash was stored as a group within the group.
     items = ((name.partition("/")[2], array) for name, array in content.arrays.items())
     return _encoded_texts(path, items, model)
 
@@ -200,10 +202,10 @@ def _some(names: Sequence[str]) -> str:
 
 
 def format_for(path: Path) -> str:
-    """Return the format that a file's suffix names.
+    """Return the format of a file name.
 
     Raises:
-        VectorFileError: if its suffix is none of `FORMATS`, or the format's library is not installed.
+        VectorFileError: if its suffix is not in `FORMATS`, or the library of the format is not installed.
     """
     format = FORMATS.get(path.suffix.lower())
     if format is None:
@@ -214,10 +216,10 @@ def format_for(path: Path) -> str:
 
 
 def write_encodings(path: Path, texts: Sequence[str], vectors: AnyMatrix, model: str) -> None:
-    """Write a file of encodings in the format that its suffix names; whole or not at all.
+    """Write a file of encodings atomically, in the format of its suffix.
 
     Raises:
-        VectorFileError: if the suffix names no format or the file cannot be written.
+        VectorFileError: if the suffix is unknown, or the file cannot be written.
     """
     format = format_for(path)
     try:
@@ -229,7 +231,7 @@ def write_encodings(path: Path, texts: Sequence[str], vectors: AnyMatrix, model:
 
 def _write(format: str, path: Path, texts: list[str], vectors: AnyMatrix, model: str) -> None:
     if format == "npz":
-        with path.open("wb") as file:  # given a path, numpy would add .npz
+        with path.open("wb") as file:  # for a path, numpy would add .npz
             np.savez(file, texts=np.array(texts, dtype=str), vectors=vectors, model=np.array(model))
     elif format == "safetensors":
         from safetensors import SafetensorError
@@ -246,12 +248,12 @@ def _write(format: str, path: Path, texts: list[str], vectors: AnyMatrix, model:
         columns: dict[str, Any] = {"text": texts, "vector": vectors, "model": [model] * len(texts)}
         try:
             polars.DataFrame(columns).write_parquet(path)
-        except polars.exceptions.ComputeError as error:  # a full disk is one
+        except polars.exceptions.ComputeError as error:  # also raised for a full disk
             raise OSError(str(error)) from None
     else:
         import h5py
 
-        # In memory first: the library does not say when a full disk lets it write only a part.
+        # In memory first, since the library does not report when a full disk accepts only a part.
         with h5py.File("in memory", "w", driver="core", backing_store=False) as file:
             file.attrs["model"] = model
             file.create_dataset("texts", data=texts, dtype=h5py.string_dtype())
@@ -261,7 +263,7 @@ def _write(format: str, path: Path, texts: list[str], vectors: AnyMatrix, model:
 
 
 class EncodingsEncoder(Encoder):
-    """One file of encodings, or several that together hold one model's (the published code writes one per test)."""
+    """Look texts up in one or more files of encodings of a model (the published code writes one file per test)."""
 
     costly: ClassVar[bool] = False
 
@@ -271,7 +273,7 @@ class EncodingsEncoder(Encoder):
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """Find the files; they are read at the first `encode`."""
+        """Find the files, which are read at the first `encode`."""
         spec.reader().done()
         return cls(spec, _paths(spec.target))
 
@@ -343,5 +345,5 @@ def _paths(target: str) -> list[Path]:
     else:
         raise VectorFileError(f"encodings:{target}: no such file")
     if not paths:
-        raise SpecError(f"encodings:{target}: no file of encodings there ({', '.join(FORMATS)})")
+        raise SpecError(f"encodings:{target}: contains no file of encodings ({', '.join(FORMATS)})")
     return paths

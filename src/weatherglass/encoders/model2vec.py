@@ -1,7 +1,7 @@
-"""`model2vec:FOLDER-OR-NAME`: static sentence models; a text is the mean over the vectors of its tokens.
+"""Encode with `model2vec:FOLDER-OR-NAME`: static sentence models, where a text is the mean of its token vectors.
 
-Read from model.safetensors, tokenizer.json and config.json with the libraries of the base install; the package
-model2vec is not needed. Computed as its `StaticModel.encode` does, in the same precision, so that vectors are equal.
+model.safetensors, tokenizer.json and config.json are read with libraries of the base install; the package model2vec is
+not needed. The computation is that of its `StaticModel.encode`, in the same precision, so that vectors are equal.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.arrays import AnyMatrix, Integers
-from weatherglass.encoders.base import STATIC, Coverage, Encoder, What
+from weatherglass.encoders.base import STATIC, Coverage, Encoder
 from weatherglass.encoders.model_files import TOKENIZER, ModelFiles, find_model, read_tokenizer
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError, SpecError
@@ -29,35 +29,35 @@ from weatherglass.storage.reading import one_line, reading
 
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 SENTENCE_TRANSFORMERS = "0_StaticEmbedding"
-"""The subfolder in which sentence-transformers keeps a static model."""
+"""The subfolder in which sentence-transformers stores a static model."""
 
 DEFAULT_MAX_LENGTH = 512
-"""model2vec's own, for models whose config names none."""
+"""The default of model2vec, for models whose config does not state it."""
 
 BATCH = 1024
-"""Texts at a time: the token vectors of more no longer fit in the processor's cache."""
+"""Number of texts at a time: the token vectors of more do not fit into the processor's cache."""
 
 METHOD = "model2vec, 1"
 
 SHOWN = 20
-"""Names that an error lists."""
+"""Number of names in an error message."""
 
 
 @dataclass(frozen=True, slots=True)
 class StaticTensors:
-    """What model.safetensors holds."""
+    """The content of model.safetensors."""
 
     embeddings: NDArray[Any]
     weights: NDArray[Any] | None
-    """One factor per token, of models with a quantised vocabulary."""
+    """One factor per token, in models with a quantised vocabulary."""
     mapping: Integers | None
-    """The row of each token, of the same models."""
+    """The row of each token, in the same models."""
 
 
 class Model2VecEncoder(Encoder):
-    """Averages token vectors; tokens that the tokenizer does not know are left out."""
+    """Average token vectors; unknown tokens are left out."""
 
-    costly: ClassVar[bool] = False
+    gives = STATIC
 
     def __init__(self, spec: Spec, folder: Path, files: ModelFiles, max_length: int, normalise: str) -> None:
         self.name = str(spec)
@@ -74,10 +74,10 @@ class Model2VecEncoder(Encoder):
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """`model2vec:FOLDER-OR-NAME?normalise=yes|no&max_length=512&revision=…`; by default as its config says.
+        """Read `model2vec:FOLDER-OR-NAME?normalise=yes|no&max_length=512&revision=…`; defaults are in its config.
 
         Raises:
-            SpecError: if an option is wrong or this is no folder or hub name.
+            SpecError: if an option is wrong, or the target is not a folder or hub name.
             EncoderError: if a file of the model is missing or damaged.
         """
         if not spec.target:
@@ -99,10 +99,6 @@ class Model2VecEncoder(Encoder):
             if not (folder / name).is_file():
                 raise EncoderError(f"'{spec}': {folder} has no {name}, so it is not a model2vec model")
         return cls(spec, folder, files, max_length, "yes" if normalise else "no")
-
-    @property
-    def gives(self) -> frozenset[What]:
-        return STATIC
 
     def identity(self) -> str:
         """Return a hash of weights, tokenizer, options and the tokenizers library."""
@@ -133,7 +129,7 @@ class Model2VecEncoder(Encoder):
         return _unit_length(vectors) if self._normalise else vectors
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        """Return the tokens of each text; those that the tokenizer does not know are missing from the mean."""
+        """Return the tokens of each text; unknown tokens are left out of the mean."""
         encoded = self._tokenizer.encode_batch([self._cut(text) for text in texts], add_special_tokens=False)
         return [self._coverage(text, tokens) for text, tokens in zip(texts, encoded, strict=True)]
 
@@ -158,7 +154,7 @@ class Model2VecEncoder(Encoder):
         return [[number for number in text.ids if number != self._unknown] for text in encoded]
 
     def _cut(self, text: str) -> str:
-        """As model2vec does before it counts tokens: so many characters as that many usual tokens have."""
+        """Return a text cut to the length of that many median tokens, as in model2vec."""
         return text[: self._max_length * self._usual_token_length] if self._max_length else text
 
     @cached_property
@@ -167,7 +163,7 @@ class Model2VecEncoder(Encoder):
 
     @cached_property
     def _tokenizer(self) -> Any:
-        path, noun = self._folder / TOKENIZER, "no tokenizer can be read from it: it"
+        path, noun = self._folder / TOKENIZER, "this tokenizer"
         tokenizer = read_tokenizer(path, noun)
         with reading(path, EncoderError, noun):
             tokenizer.no_padding()
@@ -179,7 +175,7 @@ class Model2VecEncoder(Encoder):
 
     @cached_property
     def _unknown(self) -> int | None:
-        """Return the number of the token that stands for unknown ones."""
+        """Return the number of the token for unknown ones."""
         model = json.loads(self._tokenizer.to_str())["model"]
         if "unk_token" in model:
             token = model["unk_token"]
@@ -201,7 +197,7 @@ class Model2VecEncoder(Encoder):
         rows = len(tensors.embeddings) if tensors.mapping is None else len(tensors.mapping)
         if rows != tokens:
             raise EncoderError(
-                f"{self._weights_file}: {rows} rows, but the tokenizer has {tokens} tokens; do the two belong together?"
+                f"{self._weights_file}: {rows} rows, but the tokenizer has {tokens} tokens; use files of one model"
             )
         return tensors
 
@@ -215,9 +211,9 @@ def _from_hub(name: str, file: str, revision: str, local_files_only: bool) -> Pa
 def _read_tensors(path: Path) -> StaticTensors:
     from safetensors import safe_open
 
-    noun = "this .safetensors file cannot be read: it"
+    noun = "this .safetensors file"
     with reading(path, EncoderError, noun), safe_open(path, framework="numpy") as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - this is no mapping
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - this is not a mapping
     embeddings = tensors.get("embeddings", tensors.get("embedding.weight"))
     if embeddings is None:
         names = ", ".join(sorted(tensors)[:SHOWN])
@@ -243,14 +239,14 @@ def _read_tensors(path: Path) -> StaticTensors:
 
 
 def _token_vectors(tensors: StaticTensors, ids: Integers) -> NDArray[Any]:
-    """(texts, tokens, dimensions), weighted where the model has weights."""
+    """Return an array of texts × tokens × dimensions, weighted if the model has weights."""
     rows = ids if tensors.mapping is None else tensors.mapping[ids]
     vectors: NDArray[Any] = tensors.embeddings[rows]
     return vectors if tensors.weights is None else vectors * tensors.weights[ids][..., None]
 
 
 def _unit_length(vectors: AnyMatrix) -> AnyMatrix:
-    """In float32 whatever the precision of the model, as model2vec does; a zero vector stays as it is."""
+    """Return vectors of length 1, computed in float32 as in model2vec; a zero vector is unchanged."""
     wide = vectors.astype(np.float32)
     norms = np.linalg.norm(wide, axis=1, keepdims=True) + 1e-32
     units: AnyMatrix = (wide / norms).astype(vectors.dtype)

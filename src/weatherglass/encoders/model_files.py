@@ -1,11 +1,11 @@
-"""The files of a neural model: from a folder or the Hugging Face hub, and checked before a library reads them.
+"""Find the files of a neural model in a folder or on the Hugging Face hub, and check them before a library reads them.
 
-A hub model that is in the local cache is used from there, without a network request; its commit is in the record.
-`revision=` names another one.
+A hub model in the local cache is used without a network request; its commit is in the record. `revision=` names another
+one.
 
-config.json states how large a network is, and transformers builds it before it reads the weights: weights that are
-missing are allocated and filled with random numbers. It builds on torch's meta device, where a tensor has a shape and
-no memory, so modules and tensors are counted there and compared with the size of the files.
+config.json states the size of a network, and transformers builds it before it reads the weights; missing weights are
+allocated and filled with random numbers. It builds on torch's meta device, where a tensor has a shape but no memory, so
+that modules and tensors are counted there and compared with the size of the files.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from weatherglass.storage.torch_file import check_torch
 T = TypeVar("T")
 
 SMALL_FILES = ["*.json", "*.txt", "*.model"]
-"""Configuration and tokenizer: enough to check a spec before any weights are fetched."""
+"""Configuration and tokenizer, which are enough to check a spec before weights are downloaded."""
 
 HUB_TIMEOUT = 5.0
-"""Seconds. The hub's own client retries for half a minute before it reports that there is no network."""
+"""Seconds. The client of the hub retries for half a minute before it reports that there is no network."""
 
 
 @dataclass(frozen=True)
@@ -42,52 +42,52 @@ class ModelFiles:
     """A model's files, by folder or by hub name and commit."""
 
     target: str
-    """What the libraries are given: the folder or the hub name."""
+    """The folder or the hub name, for the libraries."""
     folder: Path
-    """Where the small files are."""
+    """The folder of the small files."""
     commit: str = ""
-    """The hub's commit; empty for a folder of the user's own."""
+    """The commit on the hub; empty for a local folder."""
 
     def identity(self) -> str:
-        """Return a hash of the folder's content, or the hub's name and commit, which say the same."""
+        """Return a hash of the folder's content, or the name and commit on the hub."""
         return f"{self.target}@{self.commit}" if self.commit else folder_hash(self.folder)
 
     def size(self) -> int:
-        """Return bytes of all its files."""
+        """Return the number of bytes of all files."""
         return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
 
     def json(self, name: str) -> Any:
-        """Return a small JSON file of the model; None where there is none."""
+        """Return the content of a JSON file of the model; None without the file."""
         path = self.folder / name
         if not exists(path):
             return None
-        with reading(path, EncoderError, "not readable as JSON: the file"):
+        with reading(path, EncoderError, "this JSON file"):
             return json.loads(path.read_text(encoding="utf-8"))
 
     def table(self, name: str) -> dict[str, Any]:
-        """Return a small JSON file that should hold an object; empty where there is none."""
+        """Return the object in a JSON file of the model; empty without the file."""
         content = self.json(name)
         return content if isinstance(content, dict) else {}
 
     @cached_property
     def config(self) -> dict[str, Any]:
-        """config.json, in which transformers keeps what a model is."""
+        """Return config.json, the configuration for transformers."""
         return self.table("config.json")
 
     def own_code(self) -> list[str]:
-        """Return the classes of its own that a model's configuration names, such as "modeling_own.OwnModel"."""
+        """Return the classes in the model's code that its configuration names, such as "modeling_own.OwnModel"."""
         names: set[str] = set()
         for file in ("config.json", "tokenizer_config.json"):
             auto_map = self.table(file).get("auto_map")
             values = auto_map.values() if isinstance(auto_map, dict) else [auto_map]
-            for value in values:  # of a tokenizer, a list: slow and fast
+            for value in values:  # for a tokenizer, a list: slow and fast
                 names |= {
                     one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)
                 }
         return sorted(names)
 
     def load(self, loader: Callable[..., T], **options: Any) -> T:
-        """`loader(target, …)`, from the local files first and only then from the hub."""
+        """Return `loader(target, …)` from local files, or else from the hub."""
         if not self.commit:
             return loader(str(self.folder), local_files_only=True, **options)
         try:
@@ -98,7 +98,7 @@ class ModelFiles:
 
 
 def find_model(target: str, revision: str, probes: tuple[str, ...] = ("config.json",)) -> ModelFiles:
-    """Return the files of the model called `target`; one of `probes` must be among them.
+    """Return the files of the model `target`, which must include one of `probes`.
 
     Raises:
         SpecError: if `target` is neither a model folder nor a hub name.
@@ -114,9 +114,9 @@ def find_model(target: str, revision: str, probes: tuple[str, ...] = ("config.js
             raise SpecError(f"{target}: revision={revision} is for hub names; this is a folder")
         return ModelFiles(target, folder)
     if exists(folder):
-        raise SpecError(f"{target}: a file, but a model's folder or hub name is needed")
+        raise SpecError(f"{target}: this is a file; name the folder or the hub name of a model")
     if not target or target.startswith((".", "~", os.sep)) or target.count("/") > 1:
-        raise SpecError(f"no folder '{target[:100]}' (and it is not a hub name either: NAME or OWNER/NAME)")
+        raise SpecError(f"there is no folder '{target[:100]}', and it is not a hub name (NAME or OWNER/NAME)")
     _check_name(target)
     return _in_local_cache(target, revision, probes) or _from_hub(target, revision, probes)
 
@@ -128,7 +128,7 @@ def _check_name(name: str) -> None:
         validate_repo_id(name)
     except HFValidationError:
         raise SpecError(
-            f"no folder '{name[:100]}' (and it is not a hub name either: letters, digits, - _ and . , 96 at most)"
+            f"there is no folder '{name[:100]}', and it is not a hub name (at most 96 letters, digits, - _ and .)"
         ) from None
 
 
@@ -172,10 +172,10 @@ def _from_hub(name: str, revision: str, probes: tuple[str, ...]) -> ModelFiles:
 
 
 def check_reachable(name: str) -> None:
-    """Send one request to the hub, so that without a network the error comes within seconds.
+    """Send one request to the hub, so that a missing network is reported within seconds.
 
     Raises:
-        EncoderError: saying how to use the model without the hub.
+        EncoderError: stating how to use the model without the hub.
     """
     from huggingface_hub import constants, get_session
 
@@ -183,7 +183,7 @@ def check_reachable(name: str) -> None:
         if constants.HF_HUB_OFFLINE:
             raise OSError("HF_HUB_OFFLINE is set")
         get_session().head(constants.ENDPOINT, timeout=HUB_TIMEOUT)
-    except Exception as error:  # the HTTP client differs between versions, and so do its errors
+    except Exception as error:  # the HTTP client and its errors differ between versions
         raise EncoderError(
             f"'{name}' is not in the local Hugging Face cache and the hub cannot be reached ({first_line(error)});"
             " run once with a network, or copy the model's folder here and give its path"
@@ -191,7 +191,7 @@ def check_reachable(name: str) -> None:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of a library's error message, which may have many."""
+    """Return the first line of a library's error message."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
@@ -199,7 +199,7 @@ OWN_MODULES = "sentence_transformers."
 
 
 def read_modules(files: ModelFiles) -> list[dict[str, Any]] | None:
-    """Return the entries of modules.json; None without that file.
+    """Return the entries of modules.json; None without the file.
 
     Raises:
         EncoderError: if the file is not a list of modules.
@@ -219,10 +219,10 @@ def module_types(files: ModelFiles) -> list[tuple[str, str]]:
 
 
 def refuse_foreign_modules(spec: Spec, files: ModelFiles, remedy: str = "") -> None:
-    """Refuse modules from elsewhere: a name in modules.json is enough to import its code.
+    """Refuse modules that are not from sentence-transformers: a name in modules.json is enough to import code.
 
     Raises:
-        UnsafeFileError: naming the module, with `remedy` after it.
+        UnsafeFileError: naming the module and the remedy.
     """
     for module in read_modules(files) or []:
         kind = str(module.get("type", ""))
@@ -236,14 +236,14 @@ TOKENIZER = "tokenizer.json"
 
 
 def read_tokenizer(path: Path, noun: str) -> Any:
-    """Return a tokenizer of the library.
+    """Read a tokenizer with the library tokenizers.
 
     Args:
         path: the file.
-        noun: what an error calls it.
+        noun: the file in error messages.
 
     Raises:
-        EncoderError: if it is damaged, or if it numbers its tokens as only a larger file could.
+        EncoderError: if it is damaged, or a token has an implausible number.
     """
     from tokenizers import Tokenizer
 
@@ -253,9 +253,9 @@ def read_tokenizer(path: Path, noun: str) -> Any:
 
 
 def check_tokenizer(path: Path) -> None:
-    """Refuse a tokenizer with a number that only a larger file could have.
+    """Refuse a tokenizer with a token number larger than the file.
 
-    The library goes through all numbers up to the largest, and ends the process where memory does not suffice.
+    The library iterates over all numbers up to the largest, and ends the process if memory does not suffice.
 
     Raises:
         EncoderError: naming the token.
@@ -265,13 +265,13 @@ def check_tokenizer(path: Path) -> None:
     for token, number in _numbers(content if isinstance(content, dict) else {}):
         if isinstance(number, int) and number > most:
             raise EncoderError(
-                f"{path}: the token '{str(token)[:50]}' has the number {number}, but a file of {most} bytes cannot have"
-                " so many; get it again"
+                f"{path}: the token '{str(token)[:50]}' has the number {number}, which a file of {most} bytes"
+                " cannot have; get it again"
             )
 
 
 def _numbers(content: Mapping[str, Any]) -> Iterable[tuple[Any, Any]]:
-    """Yield tokens and their numbers, where they stand; what is of another form, the library refuses."""
+    """Yield tokens and their numbers; the library refuses other layouts."""
     model = content.get("model")
     vocabulary = model.get("vocab") if isinstance(model, dict) else None
     if isinstance(vocabulary, dict):
@@ -284,11 +284,11 @@ def _numbers(content: Mapping[str, Any]) -> Iterable[tuple[Any, Any]]:
 
 NUMBERS = 2**26
 NUMBERS_PER_BYTE = 8
-"""Numbers of a network: 256 MB of them as float32, or as many as its files can hold at one bit each."""
+"""Largest number of numbers in a network: 256 MB as float32, plus what its files can store at one bit each."""
 
 PARTS = 10_000
 BYTES_PER_PART = 32
-"""Modules and tensors. A tensor has a name, a type and a shape in the file of weights, which takes more than that."""
+"""Largest number of modules and tensors: a fixed number, plus one per 32 bytes of the files."""
 
 ADAPTER = "adapter_config.json"
 
@@ -298,14 +298,14 @@ _LIMITS = (
     (re.compile(r"(layers?|labels|groups|experts|blocks|stages)$"), MOST_OF_A_KIND),
     (re.compile(r"(attention_window|block_size|chunk_length)$"), LONGEST_WINDOW),
 )
-"""By the end of a key: what is counted through while a configuration is read, and what texts are padded to."""
+"""Limits by the end of a key: counts that a library iterates over, and lengths that texts are padded to."""
 
 
 def check_counts(name: str, config: Mapping[str, Any]) -> None:
-    """Refuse counts that keep a library busy before a network is built, or that pad every text.
+    """Refuse counts that would keep a library busy before a network is built, or pad every text.
 
     Raises:
-        EncoderError: naming the first.
+        EncoderError: naming the first count that is too large.
     """
     tables: list[Mapping[str, Any]] = [config]
     while tables:
@@ -319,15 +319,15 @@ def check_counts(name: str, config: Mapping[str, Any]) -> None:
             for end, most in _LIMITS:
                 if largest > most and end.search(key):
                     raise EncoderError(
-                        f"'{name}': its configuration says {key} = {largest}, and {most} is the most that is read;"
-                        " is it damaged?"
+                        f"'{name}': its configuration has {key} = {largest}, but at most {most} is supported;"
+                        " get it again if it is damaged"
                     )
 
 
 def check_module_sizes(name: str, files: ModelFiles) -> None:
     """Refuse a module of sentence-transformers that is far larger than the model's files.
 
-    Those but the first are built in memory at once; the largest of their arrays has two of their numbers as its shape.
+    All modules but the first are built in memory; two of their numbers are the shape of the largest array.
 
     Raises:
         EncoderError: naming its configuration.
@@ -345,14 +345,14 @@ def check_module_sizes(name: str, files: ModelFiles) -> None:
 
 @contextmanager
 def limited_by_files(name: str, files: ModelFiles) -> Iterator[None]:
-    """Within, a network that is built has no more parts and numbers than the model's files can hold.
+    """Refuse a network that has more parts or numbers than the model's files can store.
 
-    Not so for an adapter: the model that it changes has its own files, elsewhere. Weights that torch.save wrote are
-    looked over before torch reads them.
+    An adapter is not checked, since the files of its base model are elsewhere. Weights that torch.save wrote are
+    checked before torch reads them.
 
     Raises:
-        EncoderError: at the first part that is too many, before it has memory.
-        VectorFileError: for a file of weights that asks for more than it has.
+        EncoderError: at the first part beyond the limit, before it is allocated.
+        VectorFileError: for a file of weights that asks for more bytes than it has.
     """
     with _checked_weights(), _counted_network(name, files):
         yield
@@ -360,7 +360,7 @@ def limited_by_files(name: str, files: ModelFiles) -> Iterator[None]:
 
 @contextmanager
 def _checked_weights() -> Iterator[None]:
-    """Within, torch.load looks over a file first: only the library knows which ones it reads, or fetches."""
+    """Make torch.load check each file first, since only the library knows which files it reads."""
     import torch
 
     load = torch.load
@@ -389,7 +389,7 @@ def _counted_network(name: str, files: ModelFiles) -> Iterator[None]:
 
     def count(owner: Any, part: str, value: Any) -> None:
         nonlocal total
-        place = (id(owner), part)  # weights take the place of what was built
+        place = (id(owner), part)  # weights replace the numbers of the built network
         added = value.numel() if hasattr(value, "numel") else 0
         total += added - numbers.get(place, 0)
         numbers[place] = added
@@ -412,6 +412,6 @@ def _counted_network(name: str, files: ModelFiles) -> Iterator[None]:
 
 def _too_large(name: str, file: str, count: int, noun: str, size: int) -> str:
     return (
-        f"'{name}': {file} asks for a network of {count} {noun} or more, but all files of the model together have"
+        f"'{name}': {file} describes a network of at least {count} {noun}, but all files of the model together have"
         f" {shown_size(size)}; get the configuration and the weights again"
     )

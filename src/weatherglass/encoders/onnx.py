@@ -1,4 +1,4 @@
-"""`onnx:FOLDER-OR-FILE`: a sentence model exported to ONNX, run by onnxruntime on the processor."""
+"""Encode with `onnx:FOLDER-OR-FILE`, a sentence model exported to ONNX that onnxruntime runs on the processor."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from weatherglass.storage.checksum import file_hash
 from weatherglass.storage.reading import is_folder, is_regular_file
 
 SUBFOLDER = "onnx"
-"""Where exporters put the graph if the folder also holds the weights in another format."""
+"""The subfolder of the graph if the folder also contains weights in another format."""
 
 POOLING_NAMES = {"cls": "cls", "mean": "mean", "max": "max", "lasttoken": "last"}
-"""sentence-transformers' names of the poolings that one graph output allows, and ours."""
+"""Our name of each pooling of sentence-transformers that needs one output of the graph."""
 
 LEGACY_POOLINGS = {
     "pooling_mode_cls_token": "cls",
@@ -48,7 +48,7 @@ LEGACY_POOLINGS = {
 }
 
 NO_LIMIT = 1_000_000
-"""Tokenizers without a limit say 1e30."""
+"""Tokenizers without a limit state 1e30."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class OnnxFiles:
 
     @property
     def name(self) -> str:
-        """Return the graph's path within its folder."""
+        """Return the path of the graph in its folder."""
         return self.graph.relative_to(self.around.folder).as_posix()
 
     @property
@@ -69,17 +69,19 @@ class OnnxFiles:
 
 
 def find_onnx(options: OptionReader) -> OnnxFiles:
-    """Return the files that a spec's target and its option `file` mean.
+    """Return the files that the target of a spec and its option `file` name.
 
     Raises:
-        SpecError: if there is no graph, or several and none is chosen.
+        SpecError: if there is no graph, or there are several and none is chosen.
         EncoderError: if there is no tokenizer.json.
     """
     target, wanted = options.spec.target, options.text("file", "")
     path = Path(target).expanduser()
     if is_regular_file(path):
         if wanted:
-            raise SpecError(f"'{options.spec}': file={wanted} is for a folder; this is a file already")
+            raise SpecError(
+                f"'{options.spec}': file={wanted} needs a folder, but the target is a file; remove file="
+            )
         graph = path
         folder = path.parent
         if folder.name == SUBFOLDER and not (folder / "tokenizer.json").is_file():
@@ -89,13 +91,13 @@ def find_onnx(options: OptionReader) -> OnnxFiles:
         graph = _graph_in(path, wanted)
     else:
         raise SpecError(
-            f"no file or folder '{target}' (onnx: reads local files; for a hub model first run:"
-            " hf download NAME --local-dir FOLDER)"
+            f"there is no file or folder '{target}'; onnx: reads local files, so for a hub model first run:"
+            " hf download NAME --local-dir FOLDER"
         )
     files = OnnxFiles(graph, ModelFiles(str(folder), folder))
     if not is_regular_file(files.tokenizer):
         raise EncoderError(
-            f"{folder}: no tokenizer.json beside the ONNX file; save it with:"
+            f"{folder}: has no tokenizer.json for the ONNX file; save it with:"
             " AutoTokenizer.from_pretrained(NAME).save_pretrained(FOLDER)"
         )
     return files
@@ -129,24 +131,24 @@ def _listing(folder: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What the files beside a graph say; a value is None where they say nothing."""
+    """The configuration in the files of a graph's folder; None for what they do not state."""
 
     pooling: str | None = None
     normalise: bool = False
     max_length: int = 0
     lowercase: bool = False
     pools_prompt: bool = True
-    """Whether the tokens of a prompt count when tokens are pooled."""
+    """Whether the tokens of a prompt are pooled, too."""
     other_modules: tuple[str, ...] = ()
-    """Modules after pooling that a graph without them would leave out, such as Dense."""
+    """Modules after pooling that the graph may not contain, such as Dense."""
 
 
 def read_configuration(options: OptionReader, files: ModelFiles) -> Configuration:
-    """modules.json, the configuration of its Pooling, sentence_bert_config.json and the tokenizer's.
+    """Read modules.json, the configurations of Pooling and the tokenizer, and sentence_bert_config.json.
 
     Raises:
         UnsafeFileError: if a module is code that comes with the model.
-        EncoderError: if a file is damaged, or asks for a pooling that is not known here.
+        EncoderError: if a file is damaged, or names an unsupported pooling.
     """
     refuse_foreign_modules(options.spec, files)
     types = module_types(files)
@@ -172,14 +174,14 @@ def _configured_pooling(files: ModelFiles, table: dict[str, Any]) -> str | None:
     modes = [named] if isinstance(named, str) else list(named)
     if len(modes) != 1 or modes[0] not in POOLING_NAMES:
         raise EncoderError(
-            f"{files.folder}: its Pooling configuration asks for {'+'.join(map(str, modes)) or 'nothing'}; known here:"
-            f" {', '.join(POOLING_NAMES)}, one at a time"
+            f"{files.folder}: its Pooling configuration names {'+'.join(map(str, modes)) or 'nothing'}; one of these is"
+            f" supported: {', '.join(POOLING_NAMES)}"
         )
     return POOLING_NAMES[modes[0]]
 
 
 def _limit(files: ModelFiles, transformer: dict[str, Any]) -> int:
-    """As sentence-transformers: its own max_seq_length, else the tokenizer's and the model's limits; 0 for none."""
+    """Return the largest number of tokens, as in sentence-transformers; 0 for no limit."""
     if isinstance(own := transformer.get("max_seq_length"), int) and own > 0:
         return own
     of_tokenizer = files.table("tokenizer_config.json").get("model_max_length")
@@ -195,30 +197,30 @@ PACKAGES = ("onnxruntime", "tokenizers")
 
 SENTENCE_OUTPUTS = ("sentence_embedding",)
 TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
-"""The names that optimum, sentence-transformers and fastembed give to what is wanted here, best first."""
+"""Names of outputs in exports of optimum, sentence-transformers and fastembed, preferred ones first."""
 
 IN_THE_GRAPH = "graph"
-"""The pooling of an output that is one vector per text already."""
+"""The pooling of an output that has one vector per text."""
 
 POOLINGS = ("cls", "mean", "max", "last")
-"""cls is the first token, as in sentence-transformers."""
+"""The poolings; cls is the first token, as in sentence-transformers."""
 
 READABLE_INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
 
 TOKENS_PER_BATCH = 512
-"""As for torch on a processor: more tokens no longer fit in its cache."""
+"""Tokens per batch, as for torch: more do not fit into the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class OnnxOptions:
-    """The options that determine a text's vector: with the files, they are the encoder's identity."""
+    """The options that determine the vector of a text; together with the files, they identify the encoder."""
 
     output: str
     pooling: str
     normalise: bool
     lowercase: bool
     max_length: int
-    """0 where nothing sets a limit."""
+    """Largest number of tokens; 0 for no limit."""
     prompt: Prompt
     batch_size: int
 
@@ -226,13 +228,13 @@ class OnnxOptions:
     def from_options(
         cls, options: OptionReader, files: OnnxFiles, graph: Graph, configuration: Configuration
     ) -> OnnxOptions:
-        """Return the options of a spec; what they leave open comes from the model's configuration."""
+        """Return the options of a spec; defaults are in the model's configuration."""
         output = _output(options, graph)
         pooling = _pooling(options, output, configuration)
         prompt = Prompt.from_options(options, files.around)
         if prompt.text and pooling != IN_THE_GRAPH and not configuration.pools_prompt:
             raise SpecError(
-                f"'{options.spec}': this model leaves the prompt's tokens out of its pooling, which onnx: cannot;"
+                f"'{options.spec}': this model does not pool the tokens of the prompt, which onnx: does not support;"
                 " use st: or prompt_name=none"
             )
         return cls(
@@ -246,7 +248,7 @@ class OnnxOptions:
         )
 
     def as_options(self) -> dict[str, str]:
-        """In the spelling of a spec."""
+        """Return the options as in a spec."""
         flags = {"normalise": self.normalise, "lowercase": self.lowercase}
         return {
             "output": self.output,
@@ -259,14 +261,14 @@ class OnnxOptions:
 
 
 def _output(options: OptionReader, graph: Graph) -> Port:
-    """Return the output that the spec names, else one with a known name, else the only one."""
+    """Return the output that the spec names, or else one with a known name, or else the only one."""
     by_name = {port.name: port for port in graph.outputs}
     wanted = options.text("output", "")
     if not wanted:
         known = [name for name in (*SENTENCE_OUTPUTS, *TOKEN_OUTPUTS) if name in by_name]
         if not known and len(by_name) > 1:
             raise SpecError(
-                f"'{options.spec}': which output? add output=NAME (there are: {', '.join(by_name)})"
+                f"'{options.spec}': the graph has several outputs; add output=NAME (there are: {', '.join(by_name)})"
             )
         wanted = known[0] if known else graph.outputs[0].name
     if wanted not in by_name:
@@ -278,8 +280,8 @@ def _output(options: OptionReader, graph: Graph) -> Port:
         return Port(port.name, port.element, 2 if port.name in SENTENCE_OUTPUTS else 3)
     if port.dimensions not in (2, 3):
         raise SpecError(
-            f"'{options.spec}': output '{wanted}' has {port.dimensions or 'unknown'} dimensions; an encoder's has 2"
-            " (texts) or 3 (tokens)"
+            f"'{options.spec}': output '{wanted}' has {port.dimensions or 'unknown'} dimensions; 2 (texts) or 3"
+            " (tokens) are needed"
         )
     return port
 
@@ -290,24 +292,24 @@ def _pooling(options: OptionReader, output: Port, configuration: Configuration) 
         pooling = options.text("pooling", IN_THE_GRAPH)
         if pooling != IN_THE_GRAPH:
             raise SpecError(
-                f"'{options.spec}': pooling={pooling}, but output '{output.name}' is one vector per text already"
+                f"'{options.spec}': pooling={pooling}, but output '{output.name}' has one vector per text; remove it"
             )
         return pooling
     if configuration.other_modules and not asked:
         raise SpecError(
             f"'{options.spec}': modules.json has {'+'.join(configuration.other_modules)} after pooling, which is not in"
-            f" output '{output.name}'; export the model with its sentence_embedding, or say pooling=mean to go without"
+            f" output '{output.name}'; export the model with sentence_embedding, or add pooling=mean to omit it"
         )
     if configuration.pooling is None and not asked:
         raise SpecError(
-            f"'{options.spec}': the model's files do not say how to pool its tokens; add pooling=mean or another of"
+            f"'{options.spec}': the model's files do not state how to pool tokens; add pooling=mean, or another of"
             f" {', '.join(POOLINGS)}"
         )
     return options.choice("pooling", POOLINGS, configuration.pooling or "")
 
 
 class OnnxEncoder(Encoder):
-    """A graph of onnxruntime between a tokenizer and pooling."""
+    """Encode with a tokenizer, a graph that onnxruntime runs, and pooling."""
 
     costly: ClassVar[bool] = True
     by_kind: ClassVar[bool] = True
@@ -323,12 +325,12 @@ class OnnxEncoder(Encoder):
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """Check the spec, the graph and the files beside it; weights are loaded at the first `encode`.
+        """Check the spec, the graph and the files of its folder; weights are loaded at the first `encode`.
 
         Raises:
-            SpecError: if an option does not fit the model, or pooling is neither told nor configured.
+            SpecError: if an option does not fit the model, or the pooling is unknown.
             EncoderError: if a file is damaged or missing.
-            UnsafeFileError: if the model needs code of its own.
+            UnsafeFileError: if the model needs code that comes with it.
         """
         require(str(spec), PACKAGES, "onnx")
         options = spec.reader()
@@ -339,11 +341,13 @@ class OnnxEncoder(Encoder):
         if foreign or "input_ids" not in {port.name for port in graph.inputs}:
             names = ", ".join(foreign or (port.name for port in graph.inputs))
             raise EncoderError(
-                f"{files.graph}: not a text encoder that can be read here: its inputs include {names}; known:"
+                f"{files.graph}: not a supported text encoder, because its inputs include {names}; supported:"
                 f" {', '.join(READABLE_INPUTS)}"
             )
         if unknown := [port.name for port in graph.inputs if port.element not in ELEMENT_TYPES.values()]:
-            raise EncoderError(f"{files.graph}: its input {unknown[0]} is of a type that no tokenizer makes")
+            raise EncoderError(
+                f"{files.graph}: its input {unknown[0]} has a type that tokenizers do not produce"
+            )
         settings = OnnxOptions.from_options(options, files, graph, read_configuration(options, files.around))
         options.done()
         from_files = {"pooling", "normalise", "max_length", "lowercase"} - given
@@ -358,8 +362,9 @@ class OnnxEncoder(Encoder):
         return {"file": self._files.name, **self._settings.as_options()}
 
     def identity(self) -> str:
-        """Return graph, external tensors, tokenizer, options and versions; the batch size only if vectors depend on
-        it.
+        """Return a hash of graph, external tensors, tokenizer, options and versions.
+
+        The batch size is included only if vectors depend on it.
         """
         folder = self._files.graph.parent
         options = self._settings.as_options()
@@ -373,26 +378,26 @@ class OnnxEncoder(Encoder):
             options,
             {name: version(name) for name in PACKAGES},
         ]
-        if configured := dict(self._settings.prompt.configured):  # in a file that is not hashed here
+        if configured := dict(self._settings.prompt.configured):  # from a file that is not hashed
             content.append(configured)
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     def notes(self) -> list[str]:
-        """Return what was taken from the model's files, and what a quantised graph does to vectors."""
+        """Return which options come from the model's files, and whether vectors depend on the batch."""
         values = self._settings.as_options()
         taken = [f"{name}={values[name]}" for name in self._from_files if values[name] not in ("no", "0")]
-        notes = [f"'{self.name}': {', '.join(taken)}, as the model's own files say"] if taken else []
+        notes = [f"'{self.name}': {', '.join(taken)}, from the model's own files"] if taken else []
         if self._graph.depends_on_batch:
             notes.append(
-                f"'{self.name}': quantised by the numbers of each batch, so batch_size={self._settings.batch_size} is a"
-                " part of the result"
+                f"'{self.name}': quantised by the numbers of each batch, so the result depends on"
+                f" batch_size={self._settings.batch_size}"
             )
         return [*notes, *self._settings.prompt.notes(self.name)]
 
     @cached_property
     def _tokenizer(self) -> Any:
-        tokenizer = read_tokenizer(self._files.tokenizer, "not a tokenizer: the file")
-        # The file may fix a length to pad to, as MiniLM's does; both are done here, batch by batch.
+        tokenizer = read_tokenizer(self._files.tokenizer, "this tokenizer")
+        # The file may state a length to pad to, as in MiniLM; here each batch is padded and cut.
         tokenizer.no_padding()
         tokenizer.no_truncation()
         if self._settings.max_length:
@@ -406,7 +411,7 @@ class OnnxEncoder(Encoder):
 
     @cached_property
     def _padding(self) -> int:
-        """Return the padding token's number; it is masked, so any number serves where the model names none."""
+        """Return the number of the padding token; it is masked, so 0 is used if the model does not state it."""
         number = self._files.around.config.get("pad_token_id")
         return number if isinstance(number, int) and 0 <= number < 2**31 else 0
 
@@ -421,7 +426,7 @@ class OnnxEncoder(Encoder):
             return onnxruntime.InferenceSession(
                 str(self._files.graph), options, providers=["CPUExecutionProvider"]
             )
-        except Exception as error:  # onnxruntime's errors share no type
+        except Exception as error:  # errors of onnxruntime have no common type
             raise EncoderError(
                 f"{self._files.graph}: onnxruntime cannot load it ({first_line(error)})"
             ) from None
@@ -473,8 +478,8 @@ class OnnxEncoder(Encoder):
             (output,) = self._session.run([self._settings.output], inputs)
         except Exception as error:
             raise EncoderError(
-                f"'{self.name}': the model cannot read what its tokenizer makes ({first_line(error)}); do the two"
-                " belong together?"
+                f"'{self.name}': the model cannot read the tokens of its tokenizer ({first_line(error)}); use files of"
+                " one model"
             ) from None
         states = output if output.dtype.itemsize >= 4 else output.astype(np.float32)
         if self._settings.pooling == IN_THE_GRAPH:
@@ -485,7 +490,7 @@ class OnnxEncoder(Encoder):
         return unit_length(vectors) if self._settings.normalise else vectors
 
     def _inputs(self, encodings: Sequence[Any], lengths: Integers) -> dict[str, Any]:
-        """Return each input of the graph, padded on the right, in the type that the graph asks for."""
+        """Return each input of the graph, padded on the right, in the type of the graph."""
         width = max(1, int(lengths.max()))
         is_token = np.arange(width) < lengths[:, None]
         columns = {
@@ -494,7 +499,7 @@ class OnnxEncoder(Encoder):
         }
         columns["input_ids"][is_token] = [number for encoding in encodings for number in encoding.ids]
         columns["token_type_ids"][is_token] = [kind for encoding in encodings for kind in encoding.type_ids]
-        # A text without tokens is given one to look at; its row becomes NaN.
+        # A text without tokens gets one, and its row becomes NaN.
         columns["attention_mask"] = is_token.astype(np.int64)
         columns["attention_mask"][:, 0] = 1
         columns["position_ids"] = np.broadcast_to(np.arange(width), is_token.shape)

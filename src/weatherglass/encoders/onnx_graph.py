@@ -1,7 +1,7 @@
-"""What an ONNX file says of itself: inputs, outputs, operators, external data. Nothing is loaded or run.
+"""Read inputs, outputs, operators and external data of an ONNX file without loading or running it.
 
-An ONNX file is one protobuf message. Only the few fields that matter here are read, and tensors are stepped over, so
-a file of 1 GB takes milliseconds. The numbers of the fields are those of onnx.proto, which never change.
+An ONNX file is one protobuf message. Only the needed fields are read, and tensors are skipped, so that a file of 1 GB
+takes milliseconds. The numbers of the fields are those of onnx.proto, which never change.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ BUILT_IN_DOMAINS = {
     "com.microsoft.nchwc",
     "com.ms.internal.nhwc",
 }
-"""Operators that onnxruntime has itself. Any other domain needs a library of machine code."""
+"""Domains of operators that onnxruntime contains. Any other domain needs a library of machine code."""
 
 BATCH_DEPENDENT = {"DynamicQuantizeLinear", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM"}
-"""Operators that round by the largest number of the whole batch: a text's vector depends on its neighbours."""
+"""Operators that round by the largest number of a batch, so that a vector depends on the other texts."""
 
 DEEPEST = 64
-"""Graphs within graphs; a file that nests deeper is not an exported model."""
+"""Largest depth of graphs within graphs; exported models are not nested deeper."""
 
 ELEMENT_TYPES = {1: "float32", 6: "int32", 7: "int64", 10: "float16", 11: "float64"}
 
@@ -42,7 +42,7 @@ class Port:
     element: str
     """A numpy type, or the number of an ONNX type that no text model uses."""
     dimensions: int | None
-    """How many; None where the file does not say."""
+    """The number of dimensions; None if the file does not state it."""
 
 
 @dataclass(slots=True)
@@ -52,32 +52,34 @@ class Graph:
     inputs: list[Port] = field(default_factory=list)
     outputs: list[Port] = field(default_factory=list)
     operators: set[tuple[str, str]] = field(default_factory=set)
-    """Domain and name of every operator, in subgraphs and functions too."""
+    """Domain and name of every operator, including those in subgraphs and functions."""
     own_domains: set[str] = field(default_factory=set)
     """Domains whose operators are functions within this file."""
     external_files: set[str] = field(default_factory=set)
-    """Files with tensors, relative to the file's folder."""
+    """Files with tensors, relative to the folder of the file."""
 
     @property
     def depends_on_batch(self) -> bool:
-        """Return whether a text's vector changes with the texts that it is encoded with."""
+        """Return whether the vector of a text depends on the other texts of its batch."""
         return any(name in BATCH_DEPENDENT for _, name in self.operators)
 
 
 def read_graph(path: Path) -> Graph:
-    """Return the graph of an ONNX file, after refusing what would need code or files from elsewhere.
+    """Return the graph of an ONNX file that needs no foreign code or files.
 
     Raises:
-        EncoderError: if the file cannot be read or is no ONNX model.
+        EncoderError: if the file cannot be read or is not an ONNX model.
         UnsafeFileError: if it needs a library of custom operators, or reads files outside its folder.
     """
-    with reading(path, EncoderError, "not an ONNX model, or a damaged one: the file"):
+    with reading(path, EncoderError, "it is not an ONNX model, or the file"):
         if path.stat().st_size == 0:
             raise EncoderError(f"{path}: the file is empty")
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             graph = _model(content)
         if not graph.outputs:
-            raise EncoderError(f"{path}: not an ONNX model, or a damaged one (it has no graph with outputs)")
+            raise EncoderError(
+                f"{path}: it is not an ONNX model, or is damaged (it has no graph with outputs)"
+            )
         _check_operators(path, graph)
         _check_external_files(path, graph)
     return graph
@@ -97,13 +99,15 @@ def _check_external_files(path: Path, graph: Graph) -> None:
     for name in sorted(graph.external_files):
         parts = PurePosixPath(name.replace("\\", "/"))
         if not parts.parts or parts.is_absolute() or ".." in parts.parts or ":" in parts.parts[0]:
-            raise UnsafeFileError(f"{path}: it would read tensors from '{name}', outside its own folder")
+            raise UnsafeFileError(
+                f"{path}: refused, because it would read tensors from '{name}', outside its folder"
+            )
         if not is_regular_file(path.parent / parts):
-            raise EncoderError(f"{path}: its tensors are in '{name}', which is not beside it")
+            raise EncoderError(f"{path}: its tensors are in '{name}', which is not in its folder")
 
 
 class _Fields:
-    """The fields of one protobuf message: (number, whole number or span of bytes), fixed-width ones left out."""
+    """Iterate over the fields of a protobuf message; fixed-width fields are skipped."""
 
     def __init__(self, content: mmap.mmap, start: int, end: int) -> None:
         self.content = content
@@ -150,12 +154,12 @@ class _Fields:
                 yield value
 
     def text(self, number: int) -> str:
-        """Return the last text of that number; empty where there is none."""
+        """Return the last text of that field; empty without one."""
         texts = [self.content[span.start : span.end].decode() for span in self.messages(number)]
         return texts[-1] if texts else ""
 
     def number(self, number: int) -> int:
-        """Return the last whole number of that number; 0 where there is none."""
+        """Return the last whole number of that field; 0 without one."""
         return next((v for found, v in reversed(list(self)) if found == number and isinstance(v, int)), 0)
 
 
@@ -165,7 +169,7 @@ def _model(content: mmap.mmap) -> Graph:
         if isinstance(value, int):
             continue
         if number == 7:  # ModelProto.graph
-            weights = {tensor.text(8) for tensor in value.messages(5)}  # older files list them as inputs too
+            weights = {tensor.text(8) for tensor in value.messages(5)}  # older files also list them as inputs
             graph.inputs = [port for port in map(_port, value.messages(11)) if port.name not in weights]
             graph.outputs = [_port(port) for port in value.messages(12)]
             _read_graph_fields(value, graph, 0)
@@ -177,7 +181,7 @@ def _model(content: mmap.mmap) -> Graph:
 
 
 def _port(value: _Fields) -> Port:
-    """ValueInfoProto: a name, and a type that is a tensor of elements with a shape."""
+    """Read a ValueInfoProto: a name, and a type that is a tensor of elements with a shape."""
     element, dimensions = "0", None
     for kind in value.messages(2):
         for tensor in kind.messages(1):

@@ -1,7 +1,7 @@
-"""`openai:MODEL?base_url=…`: any OpenAI-compatible embeddings endpoint.
+"""Encode with `openai:MODEL?base_url=…`, any OpenAI-compatible embeddings endpoint.
 
-The key is read from the environment when a request is made and is held nowhere else: it is in no file, no error
-and no log, not even if the server sends it back.
+The key is read from the environment for each request and stored nowhere: it never appears in a file, an error or a log,
+even if the server sends it back.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ if TYPE_CHECKING:
 OPENAI = "https://api.openai.com/v1"
 
 FIRST_DELAY = 0.5
-"""Seconds before the first retry; doubled for each next one, with jitter, so that clients do not retry all at once."""
+"""Seconds before the first retry; doubled for each further one, with jitter, so that clients do not retry together."""
 
 MAX_DELAY = 60.0
-"""Seconds. A longer Retry-After of the server is cut to this."""
+"""Longest delay in seconds, also for a Retry-After of the server."""
 
 MAX_MESSAGE = 200
-"""Characters of the server's own message that an error repeats."""
+"""Characters of the server's message in an error."""
 
 MAX_SHOWN = 40
-"""Characters of a wrong value that an error repeats."""
+"""Characters of a wrong value in an error."""
 
 MAX_ANSWER = 256 * 2**20
-"""Bytes of an answer, unpacked: 1000 vectors of 4096 numbers have a third of it."""
+"""Largest number of bytes of an unpacked answer; 1000 vectors of 4096 numbers need a third of it."""
 
 
 class TooLateError(Exception):
@@ -54,12 +54,12 @@ class TooLateError(Exception):
 
 
 class TooLargeError(Exception):
-    """The answer is larger than any answer should be."""
+    """The answer exceeds `MAX_ANSWER`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the server sent."""
+    """The answer of the server."""
 
     status: int
     retry_after: str
@@ -72,18 +72,18 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The model, its address, and the limits of a request."""
+    """The model, its address and the limits of a request."""
 
     model: str
     base_url: str
     dimensions: int
-    """0 leaves it to the model."""
+    """Number of dimensions to ask for; 0 for the default of the model."""
     batch_size: int
     timeout: int
-    """Seconds for a request as a whole, from the name of the host to the last byte."""
+    """Seconds for a whole request, from the name of the host to the last byte."""
     retries: int
     key_env: str
-    """The environment variable that holds the key."""
+    """The environment variable of the key."""
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Endpoint:
@@ -105,15 +105,15 @@ class Endpoint:
 
 
 def _key_env(spec: Spec, options: OptionReader) -> str:
-    """Return the name of the variable; a key in the spec itself is refused without being repeated."""
+    """Return the name of the variable; a key in the spec is refused without being shown."""
     name = options.text("key_env", "OPENAI_API_KEY")
     suspects = [
         option for option, _ in spec.options if option != "key_env" and re.search("key|token|auth", option)
     ]
     if suspects or not name.isidentifier():
         raise SpecError(
-            "openai: a spec holds no key; put it into the environment as OPENAI_API_KEY,"
-            " or into another variable and name that one with key_env="
+            "openai: a spec must not contain a key; put the key into the environment variable OPENAI_API_KEY,"
+            " or into another one and name it with key_env="
         )
     return name
 
@@ -122,23 +122,23 @@ def _base_url(options: OptionReader) -> str:
     import httpx
 
     url = options.text("base_url", OPENAI).rstrip("/")
-    wrong = SpecError(f"openai: base_url={url} should read like https://host/v1")
+    wrong = SpecError(f"openai: base_url={url} should be an address like https://host/v1")
     try:
         parts = urlsplit(url)
-        _ = parts.port, httpx.URL(url)  # each refuses what the other lets through
+        _ = parts.port, httpx.URL(url)  # each refuses what the other accepts
     except (ValueError, httpx.InvalidURL):
         raise wrong from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise wrong
     if parts.username or parts.password or parts.query:
         raise SpecError(
-            "openai: base_url= must hold no user, password or query; keys come from the environment"
+            "openai: base_url= must not contain a user, password or query; put the key into the environment"
         )
     return url
 
 
 class OpenAIEncoder(Encoder):
-    """Vectors from an HTTP endpoint, in batches, with a limited number of retries."""
+    """Get vectors from an HTTP endpoint in batches, with a limited number of retries."""
 
     costly: ClassVar[bool] = True
 
@@ -148,7 +148,7 @@ class OpenAIEncoder(Encoder):
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """Check the spec; nothing is sent, and no key is needed while every text is in the cache."""
+        """Check the spec; nothing is sent, and no key is needed while all texts are cached."""
         require(str(spec), ("httpx",), "api")
         return cls(spec, Endpoint.from_spec(spec))
 
@@ -170,28 +170,30 @@ class OpenAIEncoder(Encoder):
     def notes(self) -> list[str]:
         return [
             f"'{self.name}': the weights are on a server and cannot be hashed;"
-            " the model is known by its name and address alone, and may change under them"
+            " the model is identified by its name and address, and may change without notice"
         ]
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        """Return the server splits texts into tokens and does not say how."""
+        """Return each text as one token, since the server does not report its tokens."""
         return [Coverage((text,)) if text.strip() else Coverage((), note="no tokens") for text in texts]
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
         import httpx
 
-        # Endpoints refuse empty texts, and there is nothing in them to encode.
+        # Endpoints refuse empty texts, which have nothing to encode.
         positions = [position for position, text in enumerate(texts) if text.strip()]
         if not positions:
             return np.full((len(texts), self._endpoint.dimensions), np.nan)
-        # Redirects are not followed: the key is for the address that the user named.
+        # Redirects are not followed, since the key is for the address that the user named.
         with httpx.Client(timeout=self._endpoint.timeout, follow_redirects=False) as client:
             rows = [
                 row for batch in self._batches(texts, positions) for row in self._embeddings(client, batch)
             ]
         widths = {len(row) for row in rows}
         if len(widths) > 1:
-            raise self._error(f"sent vectors of {min(widths)} and of {max(widths)} dimensions")
+            raise self._error(
+                f"sent vectors of {min(widths)} and of {max(widths)} dimensions; set dimensions="
+            )
         vectors = np.full((len(texts), widths.pop()), np.nan)
         vectors[positions] = rows
         return vectors
@@ -208,9 +210,7 @@ class OpenAIEncoder(Encoder):
         return self._vectors(self._post(client, request), len(texts))
 
     def _post(self, client: httpx.Client, request: Mapping[str, Any]) -> bytes:
-        """Return the server's answer; a server that is busy, failing or silent is tried again, `retries` times at
-        most.
-        """
+        """Return the server's answer, with up to `retries` retries if the server is busy, failing or silent."""
         import httpx
 
         attempts = self._endpoint.retries + 1
@@ -235,10 +235,10 @@ class OpenAIEncoder(Encoder):
         raise self._error(f"{reason}; given up after {attempts} attempts")
 
     def _answer(self, client: httpx.Client, request: Mapping[str, Any]) -> Answer:
-        """Return one request and its answer, complete by the deadline.
+        """Send one request and return its answer if it is complete by the deadline.
 
-        httpx limits each read, not their sum, so that a server could send a byte now and then for ever. The request
-        has a thread of its own, which is left behind at the deadline; closing the client ends it.
+        httpx limits each read and not their sum, so that a server could send single bytes for ever. The request runs in
+        its own thread, which is abandoned at the deadline; closing the client ends it.
         """
         deadline = time.monotonic() + self._endpoint.timeout
         address, headers = f"{self._endpoint.base_url}/embeddings", self._headers()
@@ -272,43 +272,45 @@ class OpenAIEncoder(Encoder):
             if not all(isinstance(vector, list) for _, vector in found):
                 raise TypeError
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise self._error("sent something that is no list of embeddings") from None
+            raise self._error("sent something that is not a list of embeddings") from None
         if len(found) != count:
             raise self._error(f"was asked for {count} vectors and sent {len(found)}")
         for index, _ in found:
             if type(index) is not int:
                 given = "missing" if index is None else _shown(index)
-                raise self._error(f"sent a vector whose index is {given}; it should be the number of a text")
+                raise self._error(f"sent a vector whose index is {given}; expected the number of a text")
         by_index = dict(found)
         if sorted(by_index) != list(range(count)):
-            raise self._error(f"was asked for {count} vectors and sent {count}, not one for each text")
+            raise self._error(f"was asked for {count} vectors and sent {count}, but not one for each text")
         rows = [by_index[position] for position in range(count)]
         width = self._endpoint.dimensions or len(rows[0])
         for row in rows:
             if len(row) != width or not row:
-                raise self._error(f"sent a vector of {len(row)} dimensions where {width} were expected")
+                raise self._error(f"sent a vector of {len(row)} dimensions, but {width} were expected")
         return [[self._number(entry) for entry in row] for row in rows]
 
     def _number(self, entry: object) -> float:
-        """Return a number as a number: "0.5" and true are none, though Python would take them for one."""
+        """Return a number; "0.5" and true are refused, although Python would convert them."""
         if type(entry) is not float and type(entry) is not int:
-            raise self._error(f"sent a vector with the entry {_shown(entry)}, which is no number")
+            raise self._error(f"sent a vector with the entry {_shown(entry)}, which is not a number")
         try:
             number = float(entry)
         except OverflowError:
             number = math.inf
         if not math.isfinite(number):
-            raise self._error("sent a vector with entries that are no finite numbers")
+            raise self._error("sent a vector with entries that are not finite")
         return number
 
     def _key(self) -> str:
         key = os.environ.get(self._endpoint.key_env, "").strip()
         if not key and self._endpoint.base_url == OPENAI:
             raise EncoderError(
-                f"'{self.name}' needs a key; put it into the environment as {self._endpoint.key_env}"
+                f"'{self.name}' needs a key; put it into the environment variable {self._endpoint.key_env}"
             )
         if not key.isascii() or not key.isprintable():
-            raise EncoderError(f"the key in {self._endpoint.key_env} has characters that no key has")
+            raise EncoderError(
+                f"the key in {self._endpoint.key_env} contains characters that are not allowed in a key"
+            )
         return key
 
     def _headers(self) -> dict[str, str]:
@@ -331,7 +333,7 @@ class OpenAIEncoder(Encoder):
 
 
 def _read(response: httpx.Response, deadline: float) -> bytes:
-    """Return the content, unpacked piece by piece, so that neither a slow nor an endless answer is read to its end."""
+    """Return the content, read in pieces, so that a slow or endless answer is stopped."""
     parts, size = [], 0
     for part in response.iter_bytes():
         parts.append(part)
@@ -344,12 +346,12 @@ def _read(response: httpx.Response, deadline: float) -> bytes:
 
 
 def _shown(value: object) -> str:
-    """Return a value of an answer as the answer spells it, not too long."""
+    """Return a value of an answer as shortened JSON."""
     return short_line(json.dumps(value), MAX_SHOWN)
 
 
 def _retry_delay(attempt: int, retry_after: str) -> float:
-    """Return seconds to wait before a retry: the server's Retry-After, else exponential backoff with jitter."""
+    """Return the seconds before a retry: the server's Retry-After, or else exponential backoff with jitter."""
     try:
         seconds = float(retry_after)
     except ValueError:

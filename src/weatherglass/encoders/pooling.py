@@ -1,12 +1,12 @@
-"""From the vectors of tokens to one vector per text: `pooling=`, `layers=`, and batches of texts of similar length.
+"""Combine the vectors of tokens into one per text (`pooling=`, `layers=`), and batch texts of similar length.
 
-Pooling comes before layers are joined: `pooling=max&layers=sum` is the sum of each layer's maxima, as May et al.
-(2019) do with ELMo. The option `layers=` takes
+Tokens are pooled before layers are combined: `pooling=max&layers=sum` is the sum of each layer's maxima, as in May et
+al. (2019) for ELMo. The option `layers=` takes
 
 -1, 2                   one layer; 0 is the token layer, -1 the top one
-sum, mean, concat       all layers, the token layer included
-sum:-4..                the last four
-mean:1..3               layers 1, 2 and 3: both ends count
+sum, mean, concat       all layers, including the token layer
+sum:-4..                the last four layers
+mean:1..3               layers 1, 2 and 3
 """
 
 from __future__ import annotations
@@ -23,28 +23,26 @@ from weatherglass.arrays import AnyMatrix, Integers
 from weatherglass.errors import EncoderError, SpecError
 
 POOLINGS = ("cls", "first", "mean", "max", "last")
-"""cls: the model's own classification token; first, last: that token, whatever it is; mean, max: over all tokens."""
+"""cls is the classification token, first and last are single tokens, mean and max are over all tokens."""
 
 States = NDArray[np.floating[Any]]
-"""(texts, tokens, dimensions), each text's tokens first and padding after them."""
+"""An array of texts × tokens × dimensions, with padding after the tokens of each text."""
 
 
 def pool(states: States, lengths: Integers, pooling: str, cls_positions: Integers | None = None) -> AnyMatrix:
     """Return one vector per text; a text without tokens is a row of NaN.
 
     Args:
-        states: the tokens' vectors in one layer, padded at the end.
-        lengths: how many tokens each text has.
+        states: the vectors of the tokens in one layer, padded at the end.
+        lengths: the number of tokens of each text.
         pooling: one of `POOLINGS`.
-        cls_positions: position of the classification token in each text; needed for `cls` only.
+        cls_positions: the position of the classification token in each text; only for `cls`.
     """
     rows = np.arange(len(states))
     pooled: AnyMatrix
     if pooling == "cls":
         if cls_positions is None:
-            raise EncoderError(
-                "pooling=cls: there is no cls token in the text (use pooling=first, mean or last)"
-            )
+            raise EncoderError("pooling=cls: the text has no cls token; use pooling=first, mean or last")
         pooled = states[rows, cls_positions]
     elif pooling == "first":
         pooled = states[:, 0]
@@ -71,14 +69,14 @@ _SEVERAL = re.compile(r"(?P<join>sum|mean|concat)(?::(?P<first>-?\d+)?\.\.(?P<la
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """One layer, or a run of layers joined into one vector."""
+    """One layer, or consecutive layers that are combined into one vector."""
 
     first: int | None = -1
-    """Number of the lowest layer, negative from the top; None is layer 0."""
+    """Number of the lowest layer, negative if counted from the top; None for layer 0."""
     last: int | None = -1
-    """Number of the highest layer, itself included; None is the top one."""
+    """Number of the highest layer, which is included; None for the top one."""
     join: Join | None = None
-    """None where one layer is meant."""
+    """How layers are combined; None for a single layer."""
 
     @classmethod
     def parse(cls, text: str) -> Layers:
@@ -88,14 +86,14 @@ class Layers:
         [9, 10, 11, 12]
 
         Raises:
-            SpecError: if the text is no layer expression.
+            SpecError: if the text is not a layer expression.
         """
         if _ONE.fullmatch(text):
             return cls(int(text), int(text))
         match = _SEVERAL.fullmatch(text)
         if match is None:
             raise SpecError(
-                f"layers={text} is not a layer (-1, 2), nor sum, mean or concat with or without a range (sum:-4..)"
+                f"layers={text} should be a layer (-1, 2), or sum, mean or concat with or without a range (sum:-4..)"
             )
         first, last = (int(end) if end else None for end in match.group("first", "last"))
         return cls(first, last, cast(Join, match["join"]))
@@ -109,7 +107,7 @@ class Layers:
         return f"{self.join}:{first}..{last}"
 
     def numbers(self, count: int) -> list[int]:
-        """Return the layers meant in a model that has `count` of them, from the lowest to the highest.
+        """Return the numbers of the layers in a model with `count` layers, from the lowest to the highest.
 
         Raises:
             SpecError: if the model has no such layer or the range is empty.
@@ -117,13 +115,13 @@ class Layers:
         first = 0 if self.first is None else self.first + (count if self.first < 0 else 0)
         last = count - 1 if self.last is None else self.last + (count if self.last < 0 else 0)
         if not (0 <= first < count and 0 <= last < count):
-            raise SpecError(f"layers={self}: the model has layers 0 (its tokens) to {count - 1}")
+            raise SpecError(f"layers={self}: the model has the layers 0 (tokens) to {count - 1}")
         if last < first:
             raise SpecError(f"layers={self}: an empty range, {first} to {last}")
         return list(range(first, last + 1))
 
     def combine(self, vectors: Sequence[AnyMatrix]) -> AnyMatrix:
-        """Join one matrix per layer, lowest first, into one: (texts, dimensions)."""
+        """Combine one matrix per layer, lowest first, into a matrix of texts × dimensions."""
         if self.join == "concat":
             return np.concatenate(vectors, axis=-1)
         if self.join is None:
@@ -134,12 +132,12 @@ class Layers:
 
 
 def by_length(lengths: Sequence[int], max_texts: int, max_tokens: int) -> Iterator[Integers]:
-    """Yield positions of the texts of each batch, the longest texts first: what does not fit in memory fails at once.
+    """Yield the positions of the texts of each batch, longest first, so that a lack of memory shows at once.
 
     Args:
-        lengths: tokens of each text.
-        max_texts: in one batch.
-        max_tokens: in one batch, padding included; a text that is longer has a batch of its own.
+        lengths: the number of tokens of each text.
+        max_texts: the largest number of texts in a batch.
+        max_tokens: the largest number of tokens in a batch, with padding; a longer text is a batch by itself.
     """
     order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable")
     start = 0
@@ -153,9 +151,7 @@ def by_length(lengths: Sequence[int], max_texts: int, max_tokens: int) -> Iterat
 def by_equal_length(
     lengths: Sequence[int], max_texts: int, max_tokens: int | None = None
 ) -> Iterator[Integers]:
-    """Yield positions of texts that have exactly the same length, so that nothing is padded; empty texts are in no
-    batch.
-    """
+    """Yield the positions of texts of equal length, so that nothing is padded; empty texts are left out."""
     sizes = np.asarray(lengths, dtype=np.int64)
     for length in np.unique(sizes[sizes > 0])[::-1]:
         positions = np.flatnonzero(sizes == length)

@@ -1,7 +1,6 @@
-"""The options `prompt=`, `prompt_name=`, `query=` and `passage=`: what is put before texts, from the user or the
-model's own files.
+"""Put prompts before texts: the options `prompt=`, `prompt_name=`, `query=` and `passage=`, or the model's own prompts.
 
-Embedding models trained with an instruction keep their prompts in config_sentence_transformers.json, by name:
+Embedding models that were trained with an instruction store their prompts in config_sentence_transformers.json by name:
 `{"prompts": {"query": "query: ", "document": "passage: "}, "default_prompt_name": "query"}`.
 """
 
@@ -20,31 +19,31 @@ if TYPE_CHECKING:
 
 CONFIGURATION = "config_sentence_transformers.json"
 NO_PROMPT = "none"
-"""`prompt_name=none` leaves out the prompt that the model would use by default."""
+"""The value of `prompt_name=` that omits the model's default prompt."""
 
 DOCUMENT_SIDE = ("document", "passage", "corpus")
-"""What models call the prompt of a document; sentence-transformers' `encode_document` looks for them in this order."""
+"""Names of the prompt of a document, in the order of `encode_document` in sentence-transformers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What stands before every text, and where it comes from."""
+    """The prompts of a model, and their sources."""
 
     text: str = ""
     name: str = ""
-    """Its name in the model's configuration; empty if the user gave the text."""
+    """The name of the prompt in the model's configuration; empty if the user gave the text."""
     is_default: bool = False
-    """Whether the model's configuration chose it, not the user."""
+    """Whether the model's configuration chose it."""
     unused: tuple[str, ...] = ()
-    """The names of the prompts that the model has, if none of them is used."""
+    """The names of the model's prompts if none of them is used."""
     given: Mapping[str, str] = field(default_factory=dict)
-    """By kind, `query` or `passage`: what the user puts before such an input instead."""
+    """The user's prompt for each kind of input, `query` or `passage`."""
     configured: Mapping[str, str] = field(default_factory=dict)
-    """By kind: what the model's configuration puts there, if the user gives nothing."""
+    """The prompt in the model's configuration for each kind, used if the user does not give one."""
 
     @classmethod
     def from_options(cls, options: OptionReader, files: ModelFiles) -> Prompt:
-        """Return what the spec asks for, else the model's default.
+        """Return the prompts of the spec, or else the model's default.
 
         Raises:
             SpecError: if both options are given, or the model has no prompt of that name.
@@ -61,7 +60,9 @@ class Prompt:
     def _of_every_text(cls, options: OptionReader, known: Mapping[str, str], default: str) -> Prompt:
         text, name = options.text("prompt", ""), options.text("prompt_name", "")
         if text and name:
-            raise SpecError(f"'{options.spec}': prompt= and prompt_name= are two ways to say it; give one")
+            raise SpecError(
+                f"'{options.spec}': prompt= and prompt_name= exclude each other; give one of them"
+            )
         if text:
             return cls(text)
         if name == NO_PROMPT:
@@ -71,14 +72,14 @@ class Prompt:
         wanted = DOCUMENT_SIDE if name == DOCUMENT_SIDE[0] else (name or default,)
         found = next((candidate for candidate in wanted if candidate in known), None)
         if found is None:
-            own = f"its prompts are {', '.join(known)}" if known else "its files name none"
+            own = f"its prompts are {', '.join(known)}" if known else "its files do not name any"
             raise SpecError(
                 f"'{options.spec}': the model has no prompt '{name or default}' ({own}); give the text: prompt=TEXT"
             )
         return cls(known[found], found, is_default=not name)
 
     def of(self, asked: Asked) -> str:
-        """Return what is put before an input: the prompt of its kind, else that of every text."""
+        """Return the prompt of an input: that of its kind, or else that of every text."""
         if isinstance(asked, Input) and asked.kind != "text":
             return self.given.get(asked.kind, self.configured.get(asked.kind, self.text))
         return self.text
@@ -88,12 +89,12 @@ class Prompt:
         return [self.of(asked) + text_of(asked) for asked in inputs]
 
     def as_options(self) -> dict[str, str]:
-        """In the spelling of a spec; nothing where there is no prompt."""
+        """Return the prompts as options of a spec; empty without a prompt."""
         of_text = {"prompt": self.text, "prompt_name": self.name}
         return {name: text for name, text in of_text.items() if text} | dict(self.given)
 
     def notes(self, model: str) -> list[str]:
-        """Return what the record of a run says."""
+        """Return notes for the record of a run."""
         if self.is_default:
             return [
                 f"'{model}': every text has the model's default prompt '{self.name}' before it: {self.text!r}"
@@ -101,23 +102,23 @@ class Prompt:
         if self.unused:
             names = ", ".join(self.unused)
             return [
-                f"'{model}': the model has prompts ({names}) and none is used; to use one: prompt_name=NAME"
+                f"'{model}': the model has prompts ({names}), but none is used; use one with prompt_name=NAME"
             ]
         return []
 
 
 def given_by_kind(options: OptionReader) -> dict[str, str]:
-    """Return the options `query=` and `passage=`, those that are given; an empty one is no prompt."""
+    """Return the options `query=` and `passage=` that are given; an empty one means no prompt."""
     given = [kind for kind in ("query", "passage") if kind in options.unread]
     texts = {kind: options.text(kind, "") for kind in ("query", "passage")}
     return {kind: texts[kind] for kind in given}
 
 
 def configured_prompts(files: ModelFiles) -> tuple[dict[str, str], str]:
-    """Return the model's prompts by name, empty ones left out, and the name of its default, which may be empty.
+    """Return the model's prompts by name, without empty ones, and the name of its default, which may be empty.
 
     Raises:
-        EncoderError: if the file has something else where prompts should be.
+        EncoderError: if the prompts in the file are malformed.
     """
     table = files.table(CONFIGURATION)
     prompts, default = table.get("prompts") or {}, table.get("default_prompt_name") or ""

@@ -1,4 +1,4 @@
-"""`st:NAME-OR-FOLDER`: sentence-transformers models, pooled and normalised as the model's own files say."""
+"""Encode with `st:NAME-OR-FOLDER`, a sentence-transformers model with the pooling and normalisation of its files."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ from weatherglass.storage.reading import exists
 
 HUB_OWNER = "sentence-transformers/"
 WITHOUT_MODULES = ["Transformer", "Pooling"]
-"""What sentence-transformers makes of a model without modules.json: mean pooling."""
+"""The modules of a model without modules.json in sentence-transformers, with mean pooling."""
 
 
 class SentenceTransformerEncoder(Encoder):
-    """A sentence-transformers model: a list of modules, of which the first reads tokens and the others pool."""
+    """Encode with a sentence-transformers model: its first module reads tokens, and the others pool."""
 
     costly: ClassVar[bool] = True
     by_kind: ClassVar[bool] = True
@@ -60,10 +60,10 @@ class SentenceTransformerEncoder(Encoder):
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """Check the spec and what the model consists of; weights are loaded at the first `encode`."""
+        """Check the spec and the modules of the model; weights are loaded at the first `encode`."""
         require(str(spec), ("torch", "transformers", "sentence_transformers"), "transformers")
         options = spec.reader()
-        # As sentence-transformers does: a name without owner is one of its own.
+        # As in sentence-transformers, a name without an owner is one of its own models.
         is_complete = "/" in spec.target or exists(Path(spec.target).expanduser())
         target = spec.target if is_complete else HUB_OWNER + spec.target
         files = find_model(target, options.text("revision", ""), ("modules.json", "config.json"))
@@ -99,11 +99,9 @@ class SentenceTransformerEncoder(Encoder):
         }
 
     def identity(self) -> str:
-        """Return weights, choices and library versions; not the batch size, which changes no more than the last
-        digit.
-        """
+        """Return a hash of weights, choices and library versions; the batch size changes at most the last digit."""
         names = ("torch", "transformers", "tokenizers", "sentence-transformers")
-        # An empty prompt is written out, as before prompts had names: cached encodings keep their key.
+        # An empty prompt is included, so that encodings that were cached before prompts had names stay valid.
         choices = {"prompt": "", **self._choices, **self._prompt.as_options()}
         content = ["st", self._files.identity(), choices, {name: version(name) for name in names}]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
@@ -152,7 +150,7 @@ class SentenceTransformerEncoder(Encoder):
         with encoding(self.name):
             vectors: AnyMatrix = model.encode(
                 texts,
-                prompt=prompt,  # never None, which would mean the model's default
+                prompt=prompt,  # not None, which would mean the model's default
                 batch_size=self._batch_size,
                 show_progress_bar=False,
                 convert_to_numpy=True,
@@ -161,19 +159,19 @@ class SentenceTransformerEncoder(Encoder):
 
     def coverage(self, texts: Sequence[Asked]) -> list[Coverage]:
         with encoding(self.name):
-            return [self._coverage(text) for text in self._prompt.before(texts)]
+            return [coverage_of(self._model, text) for text in self._prompt.before(texts)]
 
-    def _coverage(self, text: str) -> Coverage:
-        tokenizer = self._model.tokenizer
-        if not hasattr(
-            tokenizer, "convert_ids_to_tokens"
-        ):  # a static model, with a plain tokenizers.Tokenizer
-            return Coverage(tuple(tokenizer.encode(text, add_special_tokens=False).tokens))
-        tokens = tokenizer.convert_ids_to_tokens(tokenizer(text, verbose=False)["input_ids"])
-        limit = self._model.max_seq_length
-        if limit is None or len(tokens) <= limit:
-            return Coverage(tuple(tokens))
-        return Coverage(tuple(tokens[:limit]), note=f"cut to {limit} of {len(tokens)} tokens")
+
+def coverage_of(model: Any, text: str) -> Coverage:
+    """Return the tokens of a text in a SentenceTransformer, with a note if the text was cut."""
+    tokenizer = model.tokenizer
+    if not hasattr(tokenizer, "convert_ids_to_tokens"):  # a static model, with a plain tokenizers.Tokenizer
+        return Coverage(tuple(tokenizer.encode(text, add_special_tokens=False).tokens))
+    tokens = tokenizer.convert_ids_to_tokens(tokenizer(text, verbose=False)["input_ids"])
+    limit = model.max_seq_length
+    if limit is None or len(tokens) <= limit:
+        return Coverage(tuple(tokens))
+    return Coverage(tuple(tokens[:limit]), note=f"cut to {limit} of {len(tokens)} tokens")
 
 
 def _yes_no(flag: bool) -> str:

@@ -1,4 +1,4 @@
-"""Model specs: `kind:target?option=value&…`, a path, or a preset that names a paper's model and settings."""
+"""Parse model specs: `kind:target?option=value&…`, and presets that name a paper's model and settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from weatherglass.storage.reading import exists
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A model as the user names it. Its text form is its identity in results."""
+    """A model as the user names it; its text is the name of the model in results."""
 
     kind: str
     target: str = ""
@@ -29,28 +29,32 @@ class Spec:
 
     @classmethod
     def of_kind(cls, kind: str, rest: str) -> Spec:
-        """`rest` is `target?option=value&…`; a file whose own name has a question mark is taken whole."""
+        """Parse `target?option=value&…`; the name of an existing file may contain a question mark."""
         if "?" not in rest or exists(Path(rest)):
             return cls(kind, rest)
         target, _, query = rest.rpartition("?")
         return cls(kind, target, parse_options(query, whole=f"{kind}:{rest}"))
 
     def with_options(self, **changes: str) -> Spec:
-        """Return the same model with these options, others as they are."""
+        """Return the same model with changed options."""
         return Spec(self.kind, self.target, tuple({**dict(self.options), **changes}.items()))
 
     def reader(self) -> OptionReader:
-        """Reads the options one by one and then refuses whatever is unread."""
+        """Return a reader of the options, which refuses unknown ones at the end."""
         return OptionReader(self, dict(self.options))
 
 
 def parse_options(query: str, whole: str) -> tuple[tuple[str, str], ...]:
-    """`a=1&b=2` as pairs; the same option twice is a mistake."""
+    """Return `a=1&b=2` as pairs.
+
+    Raises:
+        SpecError: if an option is malformed or given twice.
+    """
     pairs: list[tuple[str, str]] = []
     for part in query.split("&"):
         name, equals, value = part.partition("=")
         if not name or not equals:
-            raise SpecError(f"'{whole}': option '{part}' should read name=value")
+            raise SpecError(f"'{whole}': option '{part}' should be name=value")
         if name in (known for known, _ in pairs):
             raise SpecError(f"'{whole}': option '{name}' is given twice")
         pairs.append((name, unquote(value)))
@@ -59,7 +63,7 @@ def parse_options(query: str, whole: str) -> tuple[tuple[str, str], ...]:
 
 @dataclass(slots=True)
 class OptionReader:
-    """Takes options out of a spec, each checked against what it may be."""
+    """Read the options of a spec one by one, and check their values."""
 
     spec: Spec
     unread: dict[str, str]
@@ -73,7 +77,7 @@ class OptionReader:
         value = self.text(name, default)
         if value not in choices:
             hint = did_you_mean(value, choices)
-            raise SpecError(f"'{self.spec}': {name}={value} is none of {', '.join(choices)}{hint}")
+            raise SpecError(f"'{self.spec}': {name}={value} should be one of {', '.join(choices)}{hint}")
         return value
 
     def flag(self, name: str, default: bool) -> bool:
@@ -93,7 +97,7 @@ class OptionReader:
         return number
 
     def done(self) -> None:
-        """Refuse options that were not read: the model does not have them."""
+        """Refuse options that were not read, since the model does not have them."""
         for name in self.unread:
             known = suggestion(name, self.read) if self.read else f" ('{self.spec.kind}' takes no options)"
             raise SpecError(f"'{self.spec}': unknown option '{name}'{known}")
@@ -105,7 +109,7 @@ class Preset:
 
     spec: Spec
     source: str
-    """Whose setting it is."""
+    """The source of the settings."""
 
 
 def _hf(target: str, **options: str) -> Spec:
@@ -123,7 +127,7 @@ PRESETS: dict[str, Preset] = {
     "gpt": Preset(_hf("openai-community/openai-gpt", pooling="last", layers="-1"), MAY_GPT),
     "gpt2": Preset(
         _hf("openai-community/gpt2", pooling="last", layers="-1"),
-        "Azarpanah & Farhadloo 2021: last hidden layer; of a word in several pieces, the last",
+        "Azarpanah & Farhadloo 2021: last hidden layer, last piece of a word",
     ),
     "azarpanah-bert": Preset(
         _hf("google-bert/bert-base-cased", pooling="cls", layers="sum:-4.."),
@@ -134,18 +138,18 @@ PRESETS: dict[str, Preset] = {
 FAMILIES: dict[str, Preset] = {
     "bias-bench": Preset(
         _hf("", pooling="mean", layers="-1", special_tokens="yes", normalise="yes"),
-        "bias-bench: mean over all tokens with the special ones, then unit length",
+        "bias-bench: mean over all tokens, including special ones, scaled to length 1",
     ),
     "sent-bias": Preset(
         _hf("", pooling="first", layers="-1", special_tokens="no", lowercase="yes"),
-        "the released code of May et al. 2019: first piece of the lower-cased text, no [CLS] or [SEP]",
+        "the released code of May et al. 2019: first piece of the lower-case text, without [CLS] and [SEP]",
     ),
 }
-"""Settings for any model, written before its name or folder: `bias-bench:bert-base-uncased`."""
+"""Presets for any model, written before its name or folder: `bias-bench:bert-base-uncased`."""
 
 
 def find_preset(text: str) -> Spec | None:
-    """Return the spec that a preset stands for, with the user's options over the preset's; None if it is no preset.
+    """Return the spec of a preset, overridden by the user's options; None if the text is not a preset.
 
     >>> str(find_preset("bert-large-cased?layers=-2"))
     'hf:google-bert/bert-large-cased?pooling=cls&layers=-2'

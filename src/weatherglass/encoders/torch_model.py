@@ -1,4 +1,4 @@
-"""A transformers model in memory: its tokenizer, and the hidden states and log-probabilities of batches.
+"""Run a transformers model: tokenise texts, and compute hidden states and log-probabilities of batches.
 
 torch is imported at first use.
 """
@@ -35,33 +35,33 @@ POSITIONS_AFTER_PADDING = {
     "longformer",
     "luke",
 }
-"""Model types whose first position number is one above the padding token's, so that the last ones are never used."""
+"""Model types whose positions start after the number of the padding token, so that fewer are available."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """One text as the model's input."""
+    """The tokens of a text, as input of a model."""
 
     ids: list[int]
     full_length: int
-    """How many pieces the text has; more than there are ids if it was cut."""
+    """Number of pieces of the whole text; larger than the number of ids if it was cut."""
     other_inputs: dict[str, list[int]] = field(default_factory=dict)
-    """Further inputs that the tokenizer makes for the model, such as segment numbers, one per id."""
+    """Further inputs of the model from the tokenizer, such as segment numbers, one per id."""
     at: list[int] | None = None
-    """Where among the ids the pieces at the place are that was asked for; None if none was."""
+    """Indices of the pieces at the requested place; None without a place."""
     place_is_cut: bool = False
-    """Whether pieces of that place were cut off, so that none is left."""
+    """Whether pieces of that place were cut off, so that it has none."""
 
 
 Place = tuple[int, int | None]
-"""First and last character of a part of a text; without a last one, all the tokens of the text from there on."""
+"""Start and end of a part of a text in characters; None as the end means all tokens from the start on."""
 
 NOT_FOR_TOKENS = ("input_ids", "offset_mapping", "special_tokens_mask")
-"""What a tokenizer gives that is no further input of a model."""
+"""Results of a tokenizer that are not further inputs of a model."""
 
 
 def max_tokens(config: dict[str, Any]) -> int | None:
-    """Return how many tokens a model has positions for, from its config; None where there is no such limit."""
+    """Return the largest number of tokens from the config of a model; None without a limit."""
     for key in ("max_position_embeddings", "n_positions"):
         if isinstance(limit := config.get(key), int) and limit > 0:
             unused = (
@@ -74,9 +74,7 @@ def max_tokens(config: dict[str, Any]) -> int | None:
 
 
 def has_cls_token(files: ModelFiles) -> bool:
-    """Return whether the model's tokenizer marks texts with a classification token, judged from its small files
-    alone.
-    """
+    """Return whether the tokenizer of a model adds a classification token, according to its small files."""
     for name in ("tokenizer_config.json", "special_tokens_map.json"):
         if files.table(name).get("cls_token"):
             return True
@@ -88,24 +86,22 @@ def has_cls_token(files: ModelFiles) -> bool:
 
 @dataclass(slots=True)
 class Tokenizer:
-    """A transformers tokenizer with the spec's choices about special tokens, case and length."""
+    """A transformers tokenizer with the options of a spec: special tokens, case and length."""
 
     inner: Any
     special_tokens: bool
     lowercase: bool
     limit: int | None
-    """No text is longer than this many pieces."""
+    """Largest number of pieces of a text."""
 
     def __call__(
         self, texts: Sequence[str], places: Sequence[Place] | None = None, spare: int = 0
     ) -> list[Pieces]:
-        """Return the pieces of each text, cut to the limit less `spare`; with a place in each, also which pieces are
-        there.
-        """
+        """Return the pieces of each text, cut to the limit minus `spare`, with the pieces at a place in each."""
         if not texts:
             return []
         prepared = [text.lower() if self.lowercase else text for text in texts]
-        if places and self.lowercase:  # which may make a text longer
+        if places and self.lowercase:  # lower case may make a text longer
             places = [_in_lower_case(text, place) for text, place in zip(texts, places, strict=True)]
         all_pieces = self._pieces(prepared, places)
         limit = None if self.limit is None else self.limit - spare
@@ -118,7 +114,7 @@ class Tokenizer:
             whole = all_pieces[index]
             all_pieces[index] = replace(pieces, full_length=whole.full_length)
             if places and places[index][1] is not None and pieces.at != whole.at:
-                # A part of a word is not the word.
+                # A word that is cut has no pieces.
                 all_pieces[index] = replace(all_pieces[index], at=[], place_is_cut=True)
         return all_pieces
 
@@ -126,7 +122,7 @@ class Tokenizer:
         if places is not None:
             if not getattr(self.inner, "is_fast", False):
                 raise EncoderError(
-                    "this model's tokenizer does not say where in a text its pieces are; a tokenizer.json is needed"
+                    "this model's tokenizer does not report the positions of its pieces; a tokenizer.json is needed"
                 )
             options |= {"return_offsets_mapping": True, "return_special_tokens_mask": True}
         encoded = self.inner(
@@ -149,10 +145,9 @@ class Tokenizer:
         ]
 
     def begun(self, pieces: Pieces) -> Pieces:
-        """Return a text of a causal model with the token that begins texts before it, so that its first token has a
-        context.
+        """Return the pieces with a token that begins texts, so that the first token has a context in a causal model.
 
-        Where the tokenizer has none, the one that ends texts serves, as in GPT-2; without special tokens, nothing does.
+        The token that ends texts is used if there is no other, as in GPT-2; without special tokens, none is added.
         """
         begins = (self.inner.bos_token_id, self.inner.eos_token_id)
         first = next((number for number in begins if number is not None), None)
@@ -167,10 +162,10 @@ class Tokenizer:
         )
 
     def cls_positions(self, pieces: Sequence[Pieces]) -> Integers:
-        """Return where the classification token stands in each text (first in BERT, last in XLNet).
+        """Return the position of the classification token in each text (first in BERT, last in XLNet).
 
         Raises:
-            EncoderError: if the tokenizer has none or does not add it.
+            EncoderError: if the tokenizer does not have or does not add it.
         """
         cls_id = self.inner.cls_token_id
         if cls_id is None or any(cls_id not in text.ids for text in pieces):
@@ -180,32 +175,32 @@ class Tokenizer:
         return np.array([text.ids.index(cls_id) for text in pieces], dtype=np.int64)
 
     def mask(self) -> int:
-        """Return the token that hides another.
+        """Return the number of the mask token.
 
         Raises:
-            EncoderError: if the tokenizer has none.
+            EncoderError: if the tokenizer does not have one.
         """
         if self.inner.mask_token_id is None:
             raise EncoderError("log-probabilities: this model's tokenizer has no mask token")
         return int(self.inner.mask_token_id)
 
     def padding(self) -> int:
-        """Return what stands after a shorter text in a batch; it is masked, so any token serves where none is named."""
+        """Return the number of the padding token; it is masked, so any token is used if the tokenizer has none."""
         candidates = (self.inner.pad_token_id, self.inner.eos_token_id, self.inner.unk_token_id, 0)
         return int(next(candidate for candidate in candidates if candidate is not None))
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        """Return the pieces of each text by name, with a note of what was cut or is unknown to the model."""
+        """Return the pieces of each text by name, with notes on cut and unknown ones."""
         return [self.coverage_of(pieces) for pieces in self(texts)]
 
     def coverage_of(self, pieces: Pieces, word: str = "") -> Coverage:
-        """Return how a text was read or, if a place in it was asked for, how the `word` there was."""
+        """Return the coverage of a text or, if a place was requested, of the `word` at that place."""
         ids = pieces.ids if pieces.at is None else [pieces.ids[place] for place in pieces.at]
         notes = []
         if len(pieces.ids) < pieces.full_length:
             notes.append(f"cut to {len(pieces.ids)} of {pieces.full_length} tokens")
         if word and pieces.place_is_cut:
-            notes.append("the word is in what was cut off")
+            notes.append("the word was cut off")
         if unknown := ids.count(self.inner.unk_token_id) if self.inner.unk_token_id is not None else 0:
             notes.append(f"{unknown} unknown, read as {self.inner.unk_token}")
         if not ids and not pieces.place_is_cut:
@@ -220,9 +215,7 @@ def _in_lower_case(text: str, place: Place) -> Place:
 
 
 def _pieces_at(encoded: Any, row: int, place: Place) -> list[int]:
-    """Return which pieces of a text overlap a place in it; special tokens, which the text does not have, are
-    nowhere.
-    """
+    """Return the indices of the pieces that overlap a place in a text; special tokens overlap nothing."""
     start, end = place
     pieces = zip(encoded["offset_mapping"][row], encoded["special_tokens_mask"][row], strict=True)
     return [
@@ -236,43 +229,41 @@ DEVICES = ("auto", "cpu", "cuda")
 DTYPES = ("float32", "float16", "bfloat16", "float64")
 
 TOKENS_PER_BATCH = {"cpu": 512, "cuda": 16384}
-"""Tokens in a batch. On a processor more of them no longer fit in its cache (MiniLM: 5.8 times the speed of one by
-one at 512, 4.6 times at 2048); a GPU wants more work at a time."""
+"""Tokens in a batch. On a processor, more do not fit into its cache (MiniLM: 5.8 times the speed of single texts at 512
+tokens, 4.6 times at 2048); a GPU needs larger batches."""
 
 LOGITS_PER_BATCH = 2**26
-"""A number for every token of a batch and every token of the vocabulary: 256 MB in float32."""
+"""Largest number of logits, tokens of a batch × tokens of the vocabulary: 256 MB in float32."""
 
 HEADS = {"masked": "AutoModelForMaskedLM", "causal": "AutoModelForCausalLM"}
-"""By kind of language model: the class of transformers that loads it with its head, which gives log-probabilities."""
+"""The class of transformers that loads each kind of language model with its head, for log-probabilities."""
 
 ARCHITECTURES = {
     "masked": ("ForMaskedLM", "BertForPreTraining"),
     "causal": ("ForCausalLM", "GPT2LMHeadModel", "OpenAIGPTLMHeadModel"),
 }
-"""By kind: how the names of architectures end whose weights include such a head."""
+"""Endings of the names of architectures whose weights include a head, by kind."""
 
 
 def head_of(architectures: object) -> str | None:
-    """Return which kind of language model the entry `architectures` of a configuration names; None for one without a
-    head.
-    """
+    """Return the kind of language model from `architectures` of a configuration; None for one without a head."""
     names = [str(name) for name in architectures] if isinstance(architectures, list) else []
     return next((kind for kind, ends in ARCHITECTURES.items() if any(n.endswith(ends) for n in names)), None)
 
 
 @contextlib.contextmanager
 def one_line_errors(name: str, files: ModelFiles) -> Iterator[None]:
-    """Whatever loading raises, as one line about the model called `name`; code of its own is refused by its name."""
+    """Report any exception while the model `name` is loaded in one line; code that comes with it is refused."""
     try:
         yield
     except WeatherglassError:
         raise
     except pickle.UnpicklingError as error:
         raise UnsafeFileError(
-            f"'{name}': its weights would run code or hold more than tensors, so they were not loaded"
+            f"'{name}': its weights contain code or more than tensors, so they were not loaded"
             f" ({first_line(error)}); get the model as safetensors"
         ) from None
-    except BaseException as error:  # three libraries raise many types of errors for a bad file
+    except BaseException as error:  # three libraries raise many types of errors for a damaged file
         if not is_failure(error):
             raise
         if "trust_remote_code" in str(error):
@@ -281,22 +272,22 @@ def one_line_errors(name: str, files: ModelFiles) -> Iterator[None]:
                 f"'{name}' comes with its own code ({code}), which is not run; if you trust it, add"
                 " trust_remote_code=yes"
             ) from None
-        if "ignore_mismatched_sizes" in str(error):  # which points to a report that is not shown
+        if "ignore_mismatched_sizes" in str(error):  # it refers to a report that is not shown
             raise EncoderError(
-                f"'{name}': its weights have other shapes than config.json asks for; get both again"
+                f"'{name}': its weights do not have the shapes in config.json; get both again"
             ) from None
         raise EncoderError(f"'{name}' cannot be loaded: {first_line(error)}") from None
 
 
 def encoding(name: str) -> contextlib.AbstractContextManager[None]:
-    """Whatever a model that could be loaded raises for a text, as one line; a wrong option may show only then."""
-    remedy = "do its files belong together? get them again"
+    """Report any exception while texts are encoded in one line; a wrong option may show only then."""
+    remedy = "get all its files again"
     return one_line(f"'{name}'", "the model cannot encode", remedy, EncoderError)
 
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """No progress bars or advice from transformers while a model loads."""
+    """Hide progress bars and advice of transformers while a model is loaded."""
     from transformers.utils import logging
 
     verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -311,24 +302,23 @@ def quiet() -> Iterator[None]:
 
 
 def _refuse_missing(name: str, report: Mapping[str, Any]) -> None:
-    # A missing pooler does not matter, since nothing here is read from it.
+    # A missing pooler does not matter, since it is not used.
     missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
     if missing:
         raise EncoderError(
-            f"'{name}': the file of weights lacks {len(missing)} of the model's, such as {missing[0]};"
-            " its vectors would be random"
+            f"'{name}': the file of weights lacks {len(missing)} weights of the model, such as {missing[0]};"
+            " its vectors would be random, so get the weights again"
         )
 
 
 @contextlib.contextmanager
 def no_random_weights(name: str) -> Iterator[None]:
-    """Within, a transformers model that a library loads has all its weights from files.
+    """Refuse transformers models with missing weights, also when another library loads them.
 
-    transformers fills in random numbers for those that are missing, and says so in a log or to whoever asks; a library
-    between it and us does not ask.
+    transformers replaces missing weights by random numbers, and reports it only in a log or on request.
 
     Raises:
-        EncoderError: naming the first that is missing.
+        EncoderError: naming the first missing weight.
     """
     from transformers import PreTrainedModel
 
@@ -349,7 +339,7 @@ def no_random_weights(name: str) -> Iterator[None]:
 
 
 def load_tokenizer(name: str, files: ModelFiles, trust_remote_code: bool) -> Any:
-    """Return the model's own tokenizer."""
+    """Load the tokenizer of a model."""
     from transformers import AutoTokenizer
 
     if exists(files.folder / TOKENIZER):
@@ -359,30 +349,30 @@ def load_tokenizer(name: str, files: ModelFiles, trust_remote_code: bool) -> Any
 
 
 def pick_device(device: str) -> str:
-    """`auto` is CUDA where there is one.
+    """Return the device; `auto` means CUDA if it is available.
 
     Raises:
-        EncoderError: if CUDA is asked for and there is none.
+        EncoderError: if CUDA is requested and not available.
     """
     import torch
 
     if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cuda" and not torch.cuda.is_available():
-        raise EncoderError("device=cuda: torch finds no CUDA device here; use device=cpu or leave it out")
+        raise EncoderError("device=cuda: torch finds no CUDA device; use device=cpu or leave it out")
     return device
 
 
 @dataclass(frozen=True, slots=True)
 class TorchModel:
-    """The weights, in evaluation mode, on their device."""
+    """A model in evaluation mode on its device."""
 
     inner: Any
     device: str
 
     @property
     def tokens_per_batch(self) -> int:
-        """Return the size of a batch that suits the device."""
+        """Return the number of tokens in a batch for the device."""
         return TOKENS_PER_BATCH["cpu" if self.device == "cpu" else "cuda"]
 
     @classmethod
@@ -395,12 +385,12 @@ class TorchModel:
         trust_remote_code: bool,
         head: str | None = None,
     ) -> TorchModel:
-        """Load the weights: safetensors where there are any, else a pickle of tensors and nothing but tensors.
+        """Load the weights from safetensors, or else from a pickle that contains only tensors.
 
-        With a `head` it also gives log-probabilities.
+        With a `head` the model also gives log-probabilities.
 
         Raises:
-            UnsafeFileError: if the weights are a pickle that holds anything else.
+            UnsafeFileError: if the weights are a pickle that contains anything else.
             EncoderError: if they do not fit the model, or cannot be read.
         """
         import torch
@@ -422,14 +412,16 @@ class TorchModel:
     def hidden_states(
         self, pieces: Sequence[Pieces], padding: int, selections: Sequence[Layers]
     ) -> list[list[States]]:
-        """For every selection its layers' hidden states, all of one forward pass: arrays (texts, tokens, dimensions).
+        """Return the hidden states of each selection's layers from one forward pass: texts × tokens × dimensions.
 
-        Texts are padded on the right, whatever the tokenizer's default: under the mask the real tokens then keep the
-        positions, and so the vectors, that they have alone.
+        Texts are padded on the right, so that tokens have the same positions, and therefore vectors, as in a single
+        text.
         """
         states = self._forward(pieces, padding, output_hidden_states=True).hidden_states
         if states is None:
-            raise EncoderError("the model gives no hidden states; give a function texts → array instead")
+            raise EncoderError(
+                "the model returns no hidden states; pass a function from texts to an array instead"
+            )
         numbers = [layers.numbers(len(states)) for layers in selections]
         used = {number for some in numbers for number in some}
         arrays = {number: _as_array(states[number]) for number in used}
@@ -437,14 +429,14 @@ class TorchModel:
 
     @property
     def logits_per_batch(self) -> int:
-        """Return tokens in a batch whose log-probabilities fit in memory."""
+        """Return the number of tokens in a batch whose log-probabilities fit into memory."""
         vocabulary = getattr(self.inner.config, "vocab_size", None) or 1
         return max(1, min(self.tokens_per_batch, LOGITS_PER_BATCH // vocabulary))
 
     def log_probabilities(
         self, pieces: Sequence[Pieces], padding: int, rows: list[int], places: list[int], ids: list[int]
     ) -> Vector:
-        """Return the log-probability of each of `ids` in what the model predicts at a place of a row of the batch."""
+        """Return the log-probability of each of `ids` at its row and place of the batch."""
         import torch
 
         logits = self._forward(pieces, padding).logits
@@ -453,7 +445,7 @@ class TorchModel:
             return cast(Vector, predicted[torch.arange(len(ids)), ids].cpu().numpy())
 
     def _forward(self, pieces: Sequence[Pieces], padding: int, **options: bool) -> Any:
-        """Return what the model gives for a batch."""
+        """Return the output of the model for a batch."""
         import torch
 
         width = max(1, max(len(text.ids) for text in pieces))
@@ -463,7 +455,7 @@ class TorchModel:
         }
         for name in pieces[0].other_inputs:
             inputs[name] = _padded([text.other_inputs[name] for text in pieces], width, 0)
-        # A text without tokens is given one to look at; pooling makes its row NaN.
+        # A text without tokens gets one, and pooling makes its row NaN.
         inputs["attention_mask"][:, 0] = 1
         with torch.inference_mode():
             try:
@@ -478,7 +470,7 @@ class TorchModel:
                 ) from None
             except (RuntimeError, IndexError, TypeError, ValueError) as error:
                 raise EncoderError(
-                    f"the model cannot read what its tokenizer makes ({first_line(error)}); do the two belong together?"
+                    f"the model cannot read the tokens of its tokenizer ({first_line(error)}); use files of one model"
                 ) from None
 
 
@@ -490,6 +482,6 @@ def _padded(rows: Sequence[Sequence[int]], width: int, padding: int) -> np.ndarr
 
 
 def _as_array(states: Any) -> States:
-    # numpy has no bfloat16, and sums over tokens want more digits than float16 has.
+    # numpy has no bfloat16, and sums over tokens need more digits than float16 has.
     wide = states if states.element_size() >= 4 else states.float()
     return cast(States, wide.cpu().numpy())

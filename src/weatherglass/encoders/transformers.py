@@ -1,6 +1,6 @@
-"""`hf:NAME-OR-FOLDER`: any transformers encoder or decoder, with pooling and layers as the spec says.
+"""Encode with `hf:NAME-OR-FOLDER`, any transformers encoder or decoder, with the pooling and layers of the spec.
 
-It gives vectors of texts, vectors of a word at its place in a text and, if it is a language model, log-probabilities.
+It gives vectors of texts, vectors of a word at a span of a text and, for a language model, log-probabilities.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ from weatherglass.errors import EncoderError, SpecError
 MOST_LAYERS = 10_000
 
 LAYER_COUNT_KEYS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
-"""The names that config.json uses for the number of layers above the token layer."""
+"""Keys in config.json for the number of layers above the token layer."""
 
-NO_CONTEXT = "the first token has no token before it, so it has no probability"
+NO_CONTEXT = "the first token has no context, so it has no probability"
 
 SPAN_POOLINGS = ("mean", "first", "last")
-"""Over the pieces of the word at a span."""
+"""Poolings over the pieces of a word at a span."""
 
 
 @dataclass(frozen=True, slots=True)
 class TransformerOptions:
-    """The options that determine a text's vector: with the weights, they are the encoder's identity."""
+    """The options that determine the vector of a text; together with the weights, they identify the encoder."""
 
     pooling: str
     layers: Layers
@@ -69,7 +69,7 @@ class TransformerOptions:
     lowercase: bool
     normalise: bool
     max_length: int
-    """0 where the model itself sets no limit."""
+    """Largest number of tokens; 0 for no limit."""
     dtype: str
     device: str
     trust_remote_code: bool
@@ -95,12 +95,14 @@ class TransformerOptions:
         )
         if count is not None:
             if not 0 <= count <= MOST_LAYERS:
-                raise EncoderError(f"'{spec}': its configuration promises {count} layers; is it damaged?")
+                raise EncoderError(
+                    f"'{spec}': its configuration states {count} layers, so it is damaged; get it again"
+                )
             layers.numbers(count + 1)
         limit = max_tokens(files.config) or 0
         max_length = options.integer("max_length", limit, least=1 if limit else 0)
         if limit and max_length > limit:
-            raise SpecError(f"'{spec}': max_length={max_length}, but the model reads {limit} tokens at most")
+            raise SpecError(f"'{spec}': max_length={max_length}, but the model reads at most {limit} tokens")
         return cls(
             pooling,
             layers,
@@ -115,7 +117,7 @@ class TransformerOptions:
         )
 
     def as_options(self) -> dict[str, str]:
-        """In the spelling of a spec; `span_pooling`, which only words at a span have, where it is not the default."""
+        """Return the options as in a spec; `span_pooling` is omitted if it is the default."""
         values = {name: getattr(self, name) for name in self.__slots__}
         if self.span_pooling == SPAN_POOLINGS[0]:
             del values["span_pooling"]
@@ -126,10 +128,10 @@ class TransformerOptions:
 
 
 class TransformerEncoder(Encoder):
-    """A transformers model: tokens are pooled within each layer, then layers are joined (docs/methods 6)."""
+    """Encode with a transformers model: pool tokens within each layer, then combine layers (docs/methods 6)."""
 
     costly: ClassVar[bool] = True
-    """Its encodings are worth caching."""
+    """Its encodings are cached."""
     by_kind: ClassVar[bool] = True
 
     def __init__(
@@ -164,9 +166,7 @@ class TransformerEncoder(Encoder):
         return {**choices, "batch_size": str(self._batch_size), **revision}
 
     def identity(self) -> str:
-        """Return weights, choices and library versions; not the batch size, which changes no more than the last
-        digit.
-        """
+        """Return a hash of weights, choices and library versions; the batch size changes at most the last digit."""
         libraries = {library: version(library) for library in ("torch", "transformers", "tokenizers")}
         choices = {**self._settings.as_options(), **self._prompt.as_options()}
         content = ["hf", self._files.identity(), choices, libraries]
@@ -187,7 +187,7 @@ class TransformerEncoder(Encoder):
         longest = inner.model_max_length
         if not isinstance(longest, int):
             raise EncoderError(
-                f"'{self.name}': model_max_length in tokenizer_config.json is not a whole number; is it damaged?"
+                f"'{self.name}': model_max_length in tokenizer_config.json is not a whole number; get it again"
             )
         limit = min(settings.max_length or longest, longest)
         return Tokenizer(inner, settings.special_tokens, settings.lowercase, limit)
@@ -201,7 +201,7 @@ class TransformerEncoder(Encoder):
 
     @property
     def _head(self) -> str | None:
-        """Return which kind of language model it is, masked or causal; None for one without a head."""
+        """Return the kind of language model, masked or causal; None for one without a head."""
         return head_of(self._files.config.get("architectures"))
 
     @cached_property
@@ -228,13 +228,11 @@ class TransformerEncoder(Encoder):
             return Observations(inputs, what, vectors, self._coverage(inputs, pieces))
 
     def _pieces(self, inputs: Sequence[Asked], what: What = "vectors") -> list[Pieces]:
-        """Return the pieces of each text with its prompt and, but for vectors, which of them are the word's or the
-        text's.
-        """
+        """Return the pieces of each text with its prompt and, except for vectors, the pieces of its word or text."""
         texts = self._prompt.before(inputs)
         if what == "vectors":
             return self._tokenizer(texts)
-        # A causal model may need one more token, at the beginning.
+        # A causal model may need one more token at the beginning.
         spare = int(what == "log-probabilities" and self._head == "causal")
         return self._tokenizer(texts, list(map(_place, inputs, texts)), spare)
 
@@ -270,7 +268,7 @@ class TransformerEncoder(Encoder):
             return self._pooled(self._pieces(texts), views)
 
     def _pooled(self, pieces: Sequence[Pieces], views: Sequence[View]) -> list[AnyMatrix]:
-        """Return the vectors under each view: over all tokens, or over those at the place that was asked for."""
+        """Return the vectors under each view, over all tokens or those at the requested place."""
         lengths = [len(text.ids) for text in pieces]
         rows: list[list[AnyMatrix]] = []
         positions = []
@@ -308,8 +306,8 @@ class TransformerEncoder(Encoder):
     def _log_probabilities(self, inputs: Sequence[Asked], pieces: Sequence[Pieces]) -> Observations:
         """Return the log-probability of each token of the text, or of the word at the span.
 
-        A causal model predicts a token from those before it; a masked one from all others, the token being masked and,
-        for a word at a span, the other pieces of the word with it.
+        A causal model predicts a token from those before it. A masked model predicts it from all others, with the token
+        masked; for a word at a span, all its pieces are masked.
         """
         is_causal = self._head == "causal"
         if is_causal:
@@ -317,7 +315,7 @@ class TransformerEncoder(Encoder):
         mask = None if is_causal else self._tokenizer.mask()
         at = [text.at or [] for text in pieces]
         values: list[AnyVector] = [np.full(len(places), np.nan) for places in at]
-        jobs: list[tuple[int, list[int]]] = []  # a row, and its tokens that one pass of the model gives
+        jobs: list[tuple[int, list[int]]] = []  # a row, and its tokens that one pass of the model predicts
         for row, asked in enumerate(inputs):
             tokens = [token for token, place in enumerate(at[row]) if place or not is_causal]
             at_once = [tokens] if is_causal or _word(asked) else [[token] for token in tokens]
@@ -346,14 +344,12 @@ class TransformerEncoder(Encoder):
 
 
 def _word(asked: Asked) -> str:
-    """Return the word at the span; empty where there is none."""
+    """Return the word at the span; empty without a span."""
     return asked.word if isinstance(asked, Input) and asked.span else ""
 
 
 def _place(asked: Asked, text: str) -> Place:
-    """Return where the word, without blanks around it, is in the text with its prompt; else all of the text without
-    it.
-    """
+    """Return the place of the word, or of the whole text, in the text with its prompt."""
     start = len(text) - len(text_of(asked))
     if not isinstance(asked, Input) or asked.span is None:
         return start, None
@@ -362,7 +358,7 @@ def _place(asked: Asked, text: str) -> Place:
 
 
 def _at_place(layer: States, pieces: Sequence[Pieces]) -> States:
-    """Return the states of the pieces at each text's place, padded at the end."""
+    """Return the states of the pieces at the place of each text, padded at the end."""
     width = max([1, *(len(text.at or ()) for text in pieces)])
     places = np.array([[*(text.at or ()), *[0] * (width - len(text.at or ()))] for text in pieces])
     at_place: States = layer[np.arange(len(pieces))[:, None], places]
@@ -377,7 +373,7 @@ def _masked(pieces: Pieces, places: Sequence[int], mask: int | None) -> Pieces:
 
 
 def _in_order(rows: AnyMatrix, order: Integers) -> AnyMatrix:
-    """Return the rows of sorted batches, back in the order of the texts."""
+    """Return the rows of sorted batches in the order of the texts."""
     vectors = np.empty_like(rows)
     vectors[order] = rows
     return vectors

@@ -1,7 +1,7 @@
-"""Other vectors from the same model: fewer dimensions (`…?dim=64`), other poolings and other layers.
+"""Get other vectors from the same model: fewer dimensions (`…?dim=64`), other poolings and other layers.
 
-Truncation (Matryoshka, Kusupati et al. 2022) works for every kind of model, after the model: the cache contains the
-whole vectors, so other values of `dim` cost nothing. Poolings and layers of one text come from one forward pass.
+Truncation (Matryoshka, Kusupati et al. 2022) works for every kind of model, after encoding: the cache contains the
+whole vectors, so that other values of `dim` cost nothing. Poolings and layers of one text need one forward pass.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from weatherglass.errors import EncoderError
 from weatherglass.warnings import Warning
 
 UNIT = 1e-3
-"""How near to 1 a length must be to count as 1: float16 rounds that far."""
+"""Tolerance for a length of 1, about the rounding of float16."""
 
 
 class TruncatedEncoder(Encoder):
-    """The first dimensions of what `inner` returns."""
+    """Return the first dimensions of the vectors of `inner`."""
 
     costly: ClassVar[bool] = False
-    """What is costly is done by `inner`, which the audit calls."""
+    """Only `inner` is costly, which the audit calls."""
 
     def __init__(self, inner: ModelEncoder, dim: int, name: str) -> None:
         self.inner = inner
@@ -44,7 +44,7 @@ class TruncatedEncoder(Encoder):
 
         encoder = load_encoder(spec)
         if not isinstance(encoder, cls):
-            raise EncoderError(f"'{spec}': no dim= that is cut after the model")
+            raise EncoderError(f"'{spec}': it has no dim= to truncate; add dim=")
         return encoder
 
     @property
@@ -69,7 +69,7 @@ class TruncatedEncoder(Encoder):
         return self.cut(self.inner.observe(inputs, what))
 
     def cut(self, whole: Observations) -> Observations:
-        """Return what `inner` gives, its vectors cut; log-probabilities have no dimensions."""
+        """Return observations with truncated vectors; log-probabilities are unchanged."""
         return whole if isinstance(whole.values, list) else replace(whole, values=self.truncate(whole.values))
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
@@ -79,7 +79,7 @@ class TruncatedEncoder(Encoder):
         return self.inner.coverage(texts)
 
     def truncate(self, vectors: NDArray[F]) -> NDArray[F]:
-        """Return the first dimensions; what had unit length has it again, everything else keeps its numbers.
+        """Return the first dimensions; vectors of length 1 are scaled to length 1 again.
 
         Raises:
             EncoderError: if there are fewer dimensions.
@@ -93,7 +93,7 @@ class TruncatedEncoder(Encoder):
 
 
 def first_dimensions(vectors: NDArray[F], dim: int) -> NDArray[F]:
-    """Return the first `dim` columns; rows that had unit length are scaled to have it again."""
+    """Return the first `dim` columns; rows of length 1 are scaled to length 1 again."""
     lengths: NDArray[Any] = np.linalg.norm(vectors, axis=1)
     cut: NDArray[F] = vectors[:, :dim].copy()
     unit = np.abs(lengths - 1) < UNIT
@@ -103,7 +103,7 @@ def first_dimensions(vectors: NDArray[F], dim: int) -> NDArray[F]:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How the hidden states of a text's tokens become one vector."""
+    """The pooling and the layers that make one vector of a text."""
 
     pooling: str
     layers: Layers
@@ -115,7 +115,7 @@ class LayeredEncoder(ModelEncoder, Protocol):
 
     @property
     def view(self) -> View:
-        """Return the one that its spec asks for."""
+        """Return the view of its spec."""
         ...
 
     def with_view(self, view: View) -> Self:
@@ -123,30 +123,28 @@ class LayeredEncoder(ModelEncoder, Protocol):
         ...
 
     def other_views(self) -> tuple[list[str], list[Layers]]:
-        """Return the poolings and the layers that papers use with such a model."""
+        """Return the poolings and the layers that papers use with this kind of model."""
         ...
 
     def encode_views(self, texts: Sequence[str], views: Sequence[View]) -> list[AnyMatrix]:
-        """Return what `encode` gives under each view, each text read once."""
+        """Return the vectors under each view; each text is read once."""
         ...
 
 
 def layered(encoder: object) -> LayeredEncoder | None:
-    """Return the encoder, or what is behind its `dim=` and its cache, if pooling and layers can be chosen; else
-    None.
-    """
+    """Return the encoder, without truncation and cache, if its pooling and layers can be chosen; else None."""
     whole = encoder.inner if isinstance(encoder, TruncatedEncoder) else encoder
     inner = whole.inner if isinstance(whole, CachedEncoder) else whole
-    # Views are cached by the identity of the model, which an object in memory may not have.
+    # Views are cached by the identity of the model, which an object in memory may lack.
     return inner if isinstance(inner, LayeredEncoder) and inner.identity() else None
 
 
 def encode_views(
     encoder: LayeredEncoder, texts: Sequence[str], views: Sequence[View]
 ) -> tuple[list[AnyMatrix], list[Coverage]]:
-    """Return the vectors of texts, each given once, under every view, from the cache where it has them all.
+    """Return the vectors of distinct texts under every view, from the cache if possible.
 
-    A text that the cache lacks under any view goes through the model once, and is then cached under each.
+    A text that is not cached under every view is encoded once, and then cached under each.
     """
     cached = CachedViews(encoder, texts, views)
     missing = cached.missing
@@ -157,7 +155,7 @@ def encode_views(
 
 
 class CachedViews:
-    """The vectors of texts, each given once, under several views: what the cache has of them, and what is added."""
+    """The vectors of distinct texts under several views, cached or added."""
 
     def __init__(self, encoder: LayeredEncoder, texts: Sequence[str], views: Sequence[View]) -> None:
         self._texts = list(texts)
@@ -166,7 +164,7 @@ class CachedViews:
 
     @property
     def missing(self) -> list[str]:
-        """Return the texts that are not known under every view."""
+        """Return the texts that are not cached under every view."""
         return [text for text in self._texts if any(text not in some for some in self._known)]
 
     def store(
@@ -177,7 +175,7 @@ class CachedViews:
             some |= sibling.store(Observations(texts, "vectors", vectors, list(coverage)))
 
     def matrices(self) -> list[AnyMatrix]:
-        """Return a matrix per view with one row per text, once no text is missing."""
+        """Return a matrix per view with one row per text; no text may be missing."""
         return [
             sibling.stacked([some[text].values for text in self._texts])
             for sibling, some in zip(self._siblings, self._known, strict=True)

@@ -1,8 +1,8 @@
-"""`wordllama`: the embedded default, vectors that come inside the PyPI package of that name.
+"""Encode with `wordllama`, the embedded default: vectors from the PyPI package of that name.
 
-Its files are read from its folder; the package itself, which can reach for a network and takes longer to import than
-all of a model, is not loaded. Its vectors are token embeddings of LLaMA 2 models, compressed to 256 dimensions; a text
-is the mean over its tokens.
+The files are read from the folder of the package, which is not imported, since it may use the network and is slow to
+import. The vectors are token embeddings of LLaMA 2 models, compressed to 256 dimensions; a text is the mean over its
+tokens.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from weatherglass.arrays import AnyMatrix, Matrix
-from weatherglass.encoders.base import STATIC, Coverage, Encoder, What
+from weatherglass.encoders.base import STATIC, Coverage, Encoder
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import MissingExtraError, SpecError
 from weatherglass.storage.checksum import file_hash
@@ -28,15 +28,15 @@ MODEL = "l2_supercat"
 WEIGHTS = f"weights/{MODEL}_256.safetensors"
 TOKENIZER = f"tokenizers/{MODEL}_tokenizer_config.json"
 DIMENSIONS = ("256", "128", "64")
-"""The vectors are trained so that their first dimensions can stand alone."""
+"""Numbers of dimensions; the vectors were trained to be truncated."""
 TOKENS_AT_ONCE = 4096
-"""Whose vectors are averaged at once: 2 MB."""
+"""Tokens whose vectors are averaged at once: 2 MB."""
 
 
 class WordLlamaEncoder(Encoder):
-    """Averages the token vectors of a text, in float64."""
+    """Average the token vectors of a text in float64."""
 
-    costly: ClassVar[bool] = False
+    gives = STATIC
     reads_dim: ClassVar[bool] = True
 
     def __init__(self, dim: int = 256) -> None:
@@ -48,24 +48,20 @@ class WordLlamaEncoder(Encoder):
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """`wordllama?dim=256|128|64`.
+        """Read `wordllama?dim=256|128|64`.
 
         Raises:
             SpecError: if there is a target or a wrong option.
             MissingExtraError: if the package is not installed.
         """
         if spec.target:
-            raise SpecError(f"'{spec}': 'wordllama' is one model and takes no file or name")
+            raise SpecError(f"'{spec}': 'wordllama' is a single model; write it without a file or name")
         options = spec.reader()
         dim = int(options.choice("dim", DIMENSIONS, "256"))
         options.done()
         encoder = cls(dim)
         encoder.name = str(spec)
         return encoder
-
-    @property
-    def gives(self) -> frozenset[What]:
-        return STATIC
 
     def identity(self) -> str:
         """Return a hash of the weights, the tokeniser, the version of the package and the options."""
@@ -87,7 +83,7 @@ class WordLlamaEncoder(Encoder):
             rows_of_length[len(of_text)].append(row)
         rows_of_length.pop(0, None)
         for length, rows in rows_of_length.items():
-            # Texts of as many tokens at once, which adds up the same numbers in the same order.
+            # Texts of equal length at once, which adds the same numbers in the same order.
             at_once = max(1, TOKENS_AT_ONCE // length)
             for start in range(0, len(rows), at_once):
                 some = rows[start : start + at_once]
@@ -95,17 +91,15 @@ class WordLlamaEncoder(Encoder):
         return means
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        """Return the tokens of each text; none is ever missing, since unknown characters are read as bytes."""
+        """Return the tokens of each text; none is missing, since unknown characters are read as bytes."""
         return [Coverage(tuple(tokenised.tokens)) for tokenised in self._tokenised(texts)]
 
     def notes(self) -> list[str]:
-        """Return which release of the vectors this is."""
+        """Return the version of the vectors."""
         return [f"wordllama {_version()}, {MODEL}"]
 
     def _tokenised(self, texts: Sequence[str]) -> list[Any]:
-        """Return the tokens of each text; those of the last call are kept, since `coverage` and `encode` follow each
-        other.
-        """
+        """Return the tokens of each text; the last call is cached, since `coverage` and `encode` get the same texts."""
         tokenise, last = self._tokenizer.encode, self._last
         self._last = {
             text: last[text] if text in last else tokenise(text, add_special_tokens=False) for text in texts
@@ -135,10 +129,10 @@ def _version() -> str:
 
 
 def package_folder() -> Path:
-    """Return where the package with the vectors is installed; it is not imported.
+    """Return the folder of the installed package, without importing it.
 
     Raises:
-        MissingExtraError: if it is not.
+        MissingExtraError: if it is not installed.
     """
     package = find_spec("wordllama")
     if package is None or package.origin is None:

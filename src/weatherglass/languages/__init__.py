@@ -1,4 +1,4 @@
-"""Word forms, sentence templates, tokenisers and lexicons: what depends on a language."""
+"""Provide what depends on a language: word forms, sentence templates, tokenisers and lexicons."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ LANGUAGES: Registry[Language] = Registry(
     },
     entry_points="weatherglass.languages",
 )
-"""Language packs by their code; a package of someone else's adds one."""
+"""Language packs by code; other packages can add packs."""
 
 DEFAULT_LANGUAGE = "en"

@@ -1,4 +1,4 @@
-"""What a language pack offers: classes of words, their forms, sentence templates, a tokeniser and lower-casing."""
+"""Define a language pack: classes of words, their forms, sentence templates, a tokeniser and lower-casing."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ STATED = "stated in the file"
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Classes and forms of single words: what a pack ships, and what a user's test file states."""
+    """Classes and forms of words, from a language pack or a user's test file."""
 
     classes: Mapping[str, str] = field(default_factory=dict)
-    """Word to class."""
+    """The class of each word."""
     forms: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By the name of the form (plural, gender, …): word to form."""
+    """For each kind of form (plural, gender, …), the form of each word."""
 
     def form(self, name: str, word: str) -> str | None:
-        """Return a form of a word; None where it is not known."""
+        """Return a form of a word; None if it is unknown."""
         return self.forms.get(name, {}).get(word)
 
 
@@ -32,20 +32,20 @@ class Reading:
     """The class of a word, the reason for it, and its forms."""
 
     word: str
-    """As it stands in the word set; what each sentence made from it refers to."""
+    """The word as in the word set."""
     word_class: str
     reason: str
-    """Stated in the file, known from the catalogue, or else the rule of the guess."""
+    """The source of the class: the file, the catalogue, or the rule of a guess."""
     slots: Mapping[str, str]
-    """What the slots of templates stand for; a slot whose form is not known is left out."""
+    """The text for each slot of templates; slots with an unknown form are left out."""
     shown_forms: str = ""
-    """The forms that were put into the templates: "an oven, ovens"; empty for a word that has none."""
+    """The forms in the templates, such as "an oven, ovens"; empty for a word without forms."""
     forms_known: bool = True
-    """Whether the file or a lexicon, and not a rule, has the forms."""
+    """Whether the forms are from the file or a lexicon, and not from a rule."""
 
     @property
     def worth_a_look(self) -> bool:
-        """Return whether anything was guessed that the user may want to correct: the class, or the forms."""
+        """Return whether the class or the forms were guessed, so that the user may want to correct them."""
         return self.reason != STATED or (bool(self.shown_forms) and not self.forms_known)
 
 
@@ -54,15 +54,15 @@ class Language(Protocol):
 
     @property
     def name(self) -> str:
-        """As a reader calls it: English."""
+        """Return the name of the language: English."""
 
     @property
     def templates_source(self) -> str:
-        """Whose sentence templates these are, such as "May et al. 2019"."""
+        """Return the authors of the sentence templates, such as "May et al. 2019"."""
 
     @property
     def templates_citation(self) -> str:
-        """Key of the paper to cite for them; empty where there is none."""
+        """Return the key of the paper to cite for them; empty without a paper."""
 
     def word_classes(self) -> list[str]:
         """Return the classes of words that have templates."""
@@ -71,19 +71,19 @@ class Language(Protocol):
         """Return the forms that a test file may state under [words]: plural, gender, …"""
 
     def form_values(self, form: str) -> Sequence[str]:
-        """Return the values of a form that has only a few, such as m and f; empty for one that is spelt out."""
+        """Return the values of a form with few values, such as m and f; empty for a form that is written out."""
 
     def slots(self) -> Mapping[str, str]:
-        """Return each slot that templates may have, and the form that it needs; "" for one that is always known.
+        """Return each slot that templates may have, and the form that it needs; "" if it needs none.
 
-        "gender, accusative" is a slot that needs the second form where the first alone does not tell.
+        "gender, accusative" means that the slot needs the second form if the first one is not enough.
         """
 
     def templates(self, word_class: str) -> Sequence[str]:
         """Return the sentence templates of a class, in order."""
 
     def read_word(self, word: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Reading:
-        """Return class and forms of a word: stated in the user's file, known from a lexicon, or guessed.
+        """Return the class and forms of a word: from the user's file, from a lexicon, or guessed.
 
         Raises:
             CatalogueError: if no class fits.
@@ -93,7 +93,7 @@ class Language(Protocol):
         """Return the words and punctuation marks of a text."""
 
     def lower(self, text: str) -> str:
-        """Return a text in small letters, by the rules of the language."""
+        """Return a text in lower case, by the rules of the language."""
 
 
 def slot_names(template: str) -> list[str]:
@@ -113,14 +113,14 @@ def slot_names(template: str) -> list[str]:
 
 
 def base_name(slot: str) -> str:
-    """Return the slot that a capital letter began: "a word" for "A word"."""
+    """Return a slot without its capital letter: "a word" for "A word"."""
     return slot[:1].lower() + slot[1:]
 
 
 def filled(template: str, slots: Mapping[str, str]) -> str | None:
-    """Return the sentence; None where the word lacks a form that a slot needs.
+    """Return the sentence; None if the word lacks a form that a slot needs.
 
-    A slot that begins with a capital letter begins a sentence.
+    A slot that begins with a capital letter is at the start of a sentence.
 
     >>> filled("{Der word} ist hier.", {"der word": "die Frau"})
     'Die Frau ist hier.'
@@ -140,5 +140,5 @@ def filled(template: str, slots: Mapping[str, str]) -> str | None:
 
 
 def capitalised(text: str) -> str:
-    """Return the first letter large, the others as they are."""
+    """Return the text with a capital first letter."""
     return text[:1].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""What German, French and Spanish share: a lexicon of forms, and templates that ask for the forms they need."""
+"""Define what German, French and Spanish share: a lexicon of forms, and templates that need certain forms."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from weatherglass.languages.base import STATED, Lexicon, Reading, base_name, slo
 from weatherglass.storage.documents import shipped_toml
 
 ANY_WORD = "any word"
-"""The class of a word of which nothing is known; its templates speak of the word itself."""
+"""The class of an unknown word; its templates are about the word itself."""
 PLURAL_NOUN = "plural noun"
 KNOWN = "in the lexicon"
 
 
 class InflectedLanguage(ABC):
-    """A pack whose data stand beside it: templates.toml and words.toml.
+    """A language pack with the files templates.toml and words.toml.
 
-    A form is what the file states, else what the lexicon has, else what a rule without exceptions makes of the word.
-    A form that is not known is never guessed: its slot stays empty, and templates that need it are left out.
+    A form comes from the user's file, or else from the lexicon, or else from a rule without exceptions. An unknown form
+    is never guessed: its slot stays empty, and templates that need it are left out.
     """
 
     name: str
@@ -28,36 +28,36 @@ class InflectedLanguage(ABC):
     templates_source = "weatherglass"
     templates_citation = ""
     needs: ClassVar[Mapping[str, str]]
-    """Each slot, and the forms that it needs."""
+    """The forms that each slot needs."""
     values: ClassVar[Mapping[str, Sequence[str]]]
-    """The values of forms that have only a few: gender = m, f."""
+    """The values of forms with few values: gender = m, f."""
 
     @abstractmethod
     def guess_class(self, word: str) -> tuple[str, str]:
-        """Return the class of a word that neither the file nor the lexicon knows, and the reason."""
+        """Return the class of a word that is neither in the file nor in the lexicon, and the reason."""
 
     @abstractmethod
     def fill_slots(self, word: str, word_class: str, forms: Mapping[str, str]) -> dict[str, str]:
-        """Return what the slots stand for, as far as the known forms allow."""
+        """Return the text for each slot whose forms are known."""
 
     @abstractmethod
     def shown(self, slots: Mapping[str, str]) -> str:
-        """Return the forms of a word, for people, from the slots that its templates have."""
+        """Return the forms of a word as readable text, from the slots of its templates."""
 
     @abstractmethod
     def tokenise(self, text: str) -> list[str]:
         """Return the words and punctuation marks of a text."""
 
     def lower(self, text: str) -> str:
-        """In small letters; ẞ becomes ß."""
+        """Return a text in lower case; ẞ becomes ß."""
         return text.lower()
 
     def word_classes(self) -> list[str]:
-        """Given name, adjective, …"""
+        """Return the classes of words that have templates: given name, adjective, …"""
         return list(self._templates)
 
     def templates(self, word_class: str) -> Sequence[str]:
-        """In the order of templates.toml."""
+        """Return the templates of a class, in the order of templates.toml."""
         return self._templates[word_class]
 
     def form_names(self) -> list[str]:
@@ -66,7 +66,7 @@ class InflectedLanguage(ABC):
         return ["singular", *dict.fromkeys(needed)]
 
     def form_values(self, form: str) -> Sequence[str]:
-        """Such as m and f; empty for a form that is spelt out."""
+        """Return the values of a form, such as m and f; empty for a form that is written out."""
         return self.values.get(form, ())
 
     def slots(self) -> Mapping[str, str]:
@@ -74,13 +74,13 @@ class InflectedLanguage(ABC):
         return self.needs
 
     def read_word(self, word: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Reading:
-        """Stated, in the lexicon, or guessed from capital letters."""
+        """Return the class and forms of a word: stated, in the lexicon, or guessed from capital letters."""
         del catalogue_lexicon  # its words are English
         bare = word.strip()
         lexicons = (file_lexicon, self.lexicon)
         base = next(filter(None, (lexicon.form("singular", bare) for lexicon in lexicons)), bare)
         if file_lexicon.classes.get(word) == PLURAL_NOUN:
-            base = bare  # stated to stand in the plural, whatever singular we know
+            base = bare  # stated to be a plural, even if its singular is known
         if word in file_lexicon.classes:
             word_class, reason = file_lexicon.classes[word], STATED
         elif base in self.lexicon.classes:
@@ -119,7 +119,7 @@ class InflectedLanguage(ABC):
 
 
 def back_to(base_of: Mapping[str, str], classes: Mapping[str, str]) -> dict[str, str]:
-    """Of each inflected form the word it is a form of, save where the form is a word itself."""
+    """Return the base word of each inflected form, except for forms that are words themselves."""
     backwards: dict[str, str] = {}
     for base, form in base_of.items():
         if form not in classes:

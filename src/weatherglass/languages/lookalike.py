@@ -1,4 +1,4 @@
-"""Words that look the same but are not: other Unicode forms, zero-width characters, spaces around them."""
+"""Find different words that look the same: other Unicode forms, zero-width characters, spaces around them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ZERO_WIDTH = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 
 
 def fold(word: str) -> str:
-    """Return what a word looks like: composed and plain (NFKC), without zero-width characters and spaces around it.
+    """Return a word in the form NFKC, without zero-width characters and without spaces around it.
 
     >>> fold("nai\u0308ve\u200b ") == "na\u00efve", fold("\ufb01ne") == "fine"
     (True, True)
@@ -22,7 +22,7 @@ def fold(word: str) -> str:
 
 
 def shown_twins(groups: Iterable[Iterable[str]]) -> list[str]:
-    """Return groups of words that look the same, each as one text that spells out the differences.
+    """Return a text for each group of words that look the same, with escapes that show the differences.
 
     >>> shown_twins([("na\u00efve", "nai\u0308ve")])
     ["'na\\\\xefve' = 'nai\\\\u0308ve'"]
@@ -33,11 +33,11 @@ def shown_twins(groups: Iterable[Iterable[str]]) -> list[str]:
 def twins_among(words: Iterable[str], known: Collection[str] = ()) -> list[tuple[str, ...]]:
     """Return groups of different words that look the same, in the order of the words.
 
-    Words of plain ASCII without spaces around them look like nothing but themselves, so only the others are folded.
+    A word in ASCII without spaces around it does not look like any other ASCII word, so only other words are folded.
 
     Args:
-        words: among which they are looked for.
-        known: all words, where those that can look like no other were left out of `words`.
+        words: the words to compare.
+        known: all words, if those in ASCII were left out of `words`.
     """
     words = dict.fromkeys(words)
     known = known or words

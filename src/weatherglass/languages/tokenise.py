@@ -1,9 +1,9 @@
-"""Tokenisers: how a text is split into the words that are looked up in a file of vectors.
+"""Split texts into the words that are looked up in a file of vectors.
 
-`treebank` follows the Penn Treebank, as May et al. (2019) did: punctuation is a token, "Amy's" is "Amy" and "'s",
-"don't" is "do" and "n't". nltk has these rules too, but takes 1.5 s to import and needs data from a download to find
-the ends of sentences; a test compares the tokens with nltk's on all published sentences. `word_tokens` is for other
-languages that write blanks between words.
+`treebank` follows the Penn Treebank, as in May et al. (2019): punctuation is a token, "Amy's" becomes "Amy" and "'s",
+and "don't" becomes "do" and "n't". nltk has these rules too, but takes 1.5 s to import and downloads data to find the
+ends of sentences; a test compares the tokens with nltk's on all published sentences. `word_tokens` is for other
+languages that write spaces between words.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Tokeniser = Callable[[str], list[str]]
 SPLIT = re.compile(
     r"""(
       \.{2,}                              # an ellipsis
-    | --                                  # a dash; the hyphen of "well-known" is none
+    | --                                  # a dash, but not the hyphen of "well-known"
     | [\[\](){}<>?!;@\#$%&"“”„«»…]
     | [,:](?!\d)                          # but 1,000 and 9:30
     | (?<=\w)n't(?!\w)
@@ -50,7 +50,7 @@ SPLIT = re.compile(
 )
 
 FULL_STOP = re.compile(r"(?<=[^.])\.(?=[\])}>\"'”»]*$)")
-"""A full stop at the end of a chunk, perhaps within quotes or brackets."""
+"""A full stop at the end of a chunk, possibly before quotes or brackets."""
 
 OPENING = r"[\[({<\"'“«]*"
 NEXT_SENTENCE = re.compile(OPENING + "[A-Z0-9]")
@@ -59,7 +59,7 @@ ABBREVIATION = re.compile(
     + r"(?:[A-HJ-Z]|.*\.[A-Z]|mr|mrs|ms|messrs|dr|prof|st|rev|hon|gen|col|lt|sgt|capt|gov|sen|rep|vs)\.",
     re.IGNORECASE,
 )
-"""What keeps its full stop although a capital follows: initials, U.S., and titles."""
+"""Abbreviations that keep their full stop before a capital letter: initials, U.S., and titles."""
 
 TWO_IN_ONE = {
     "cannot": 3,
@@ -71,7 +71,7 @@ TWO_IN_ONE = {
     "'tis": 2,
     "'twas": 2,
 }
-"""Words that are written as one, and where the Treebank cuts them."""
+"""Words that the Treebank splits, and the position of the split."""
 
 
 def treebank(text: str) -> list[str]:
@@ -98,7 +98,7 @@ def _ends_sentence(chunk: str, following: str) -> bool:
 
 
 def _split(chunk: str, opening: bool = True) -> Iterator[str]:
-    """Yield the tokens of a chunk without spaces; `opening` is whether a quotation mark at its start opens."""
+    """Yield the tokens of a chunk without spaces; `opening` states whether a quotation mark at its start opens."""
     for piece in SPLIT.split(chunk):
         if piece == '"':
             yield "``" if opening else "''"
@@ -111,12 +111,12 @@ def _split(chunk: str, opening: bool = True) -> Iterator[str]:
 
 
 def whitespace(text: str) -> list[str]:
-    """Return what stands between spaces; punctuation stays with its word."""
+    """Return the parts between spaces; punctuation stays with its word."""
     return text.split()
 
 
 def none(text: str) -> list[str]:
-    """Return the whole text as one word, as for files that know phrases."""
+    """Return the whole text as one word, for files that contain phrases."""
     return [text] if text.strip() else []
 
 
@@ -126,4 +126,4 @@ TOKENISERS: dict[str, Tokeniser] = {
     "characters": list,
     "none": none,
 }
-"""By the name that a spec uses; characters takes every one, blanks included, as a token of its own."""
+"""Tokenisers by their name in a spec; `characters` makes a token of every character, including spaces."""

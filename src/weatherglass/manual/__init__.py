@@ -1,4 +1,4 @@
-"""The manual: pages by topic, read from the installed package or, in a checkout, from docs/."""
+"""Read pages of the manual by topic, from the installed package or, in a checkout, from docs/."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ GUIDE = (
     "scaling.md",
     "packages.md",
 )
-"""What the wheel carries, in the order in which `weatherglass docs` lists it; studies and figures stay on the site."""
+"""Pages in the wheel, in the order of `weatherglass docs`; studies and figures are only on the site."""
 
 START = "start"
 """The topic of the first page."""
@@ -57,25 +57,25 @@ _ATTRIBUTES = re.compile(r"\{ #[\w-]+ \}")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the manual, as it is written."""
+    """A page of the manual in Markdown."""
 
     path: str
-    """Below docs/, such as how-to/own-test.md."""
+    """The path in docs/, such as how-to/own-test.md."""
     source: str
 
     @property
     def topic(self) -> str:
-        """Its name on the command line."""
+        """Return the name of the page on the command line."""
         return topic_of(self.path)
 
     @property
     def title(self) -> str:
-        """Its first heading."""
+        """Return the first heading."""
         found = _HEADING.search(self.source)
         return found[2] if found else self.topic
 
     def text(self, anchor: str = "") -> str:
-        """Markdown for a terminal: without comments, pictures and addresses; of one section where an anchor is given.
+        """Return Markdown for a terminal, without comments, pictures and addresses; one section if an anchor is given.
 
         Raises:
             UnknownNameError: if no heading of the page has this anchor.
@@ -85,13 +85,13 @@ class Page:
         return _LINK.sub(lambda link: link[1], plain).strip() + "\n"
 
     def topics_named(self, anchor: str = "") -> list[str]:
-        """The topics that the page (or a section of it) links to, each once."""
+        """Return the topics that the page, or a section of it, links to."""
         source = self._section(anchor) if anchor else self.source
         topics = (self._linked(link[2]) for link in _LINK.finditer(source))
         return list(dict.fromkeys(topic for topic in topics if topic and topic != self.topic))
 
     def anchors(self) -> list[str]:
-        """The anchors of its headings."""
+        """Return the anchors of the headings."""
         return [anchor for anchor, _, _ in self._headings()]
 
     def _linked(self, address: str) -> str:
@@ -104,7 +104,7 @@ class Page:
         return f"{topic}#{anchor}" if anchor else topic
 
     def _headings(self) -> Iterator[tuple[str, int, int]]:
-        """Anchor, level and position; a # in a code block is a comment of that code."""
+        """Yield the anchor, level and position of each heading; a # in a code block is a comment."""
         hidden = _CODE.sub(lambda block: " " * len(block[0]), self.source)
         for heading in _HEADING.finditer(hidden):
             yield slug(heading[2]), len(heading[1]), heading.start()
@@ -119,19 +119,19 @@ class Page:
 
 
 def slug(heading: str) -> str:
-    """The anchor of a heading, as GitHub and the site make it."""
+    """Return the anchor of a heading, as on GitHub and on the site."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def topic_of(path: str) -> str:
-    """The topic of a page's path below docs/: how-to/own-test.md is how-to/own-test, methods/README.md is methods."""
+    """Return the topic of a path in docs/: how-to/own-test for how-to/own-test.md, methods for methods/README.md."""
     topic = path.removesuffix(".md").removesuffix("/README").removesuffix("/index")
     return START if topic == "index" else topic
 
 
 @cache
 def topics() -> dict[str, str]:
-    """Topic -> path below docs/, in the order of GUIDE; the page that opens a folder comes first."""
+    """Return the path in docs/ of each topic, in the order of GUIDE; the first page of a folder comes first."""
     found = (path for pattern in GUIDE for path in sorted(_folder().glob(pattern), key=_opens_folder_first))
     paths = (path.relative_to(_folder()).as_posix() for path in found)
     return {topic_of(path): path for path in paths}
@@ -146,10 +146,10 @@ def _opens_folder_first(path: Path) -> tuple[bool, str]:
 
 
 def read_page(topic: str) -> Page:
-    """The page of a topic; the last part of its name is enough where it is the only one.
+    """Return the page of a topic; the last part of its name is enough if it is unique.
 
     Raises:
-        UnknownNameError: if there is no such topic; the nearest is named.
+        UnknownNameError: if there is no such topic; the nearest is suggested.
     """
     known = topics()
     if topic not in known:

@@ -1,8 +1,8 @@
-"""Metrics: what turns the vectors of a test into a number. Arrays in, an Estimate out; no input or output.
+"""Compute metrics: numbers from the vectors of a test. Arrays in, an Estimate out; no input or output.
 
 A metric is a value, and its text is its spelling on the command line: "cosine/mean" (short for "weat(cosine/mean)"),
-"weat(cosine/mean, profile=wefe)". METRICS holds the families by name; each makes a metric from what stands in the
-parentheses.
+"weat(cosine/mean, profile=wefe)". METRICS maps names to families; each family makes metrics from the
+arguments in parentheses.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_METRIC", "METRICS", "select_metrics"]
 
 MakeMetrics = Callable[[Sequence[str], Mapping[str, str]], "Sequence[Metric]"]
-"""From the arguments in a metric's parentheses, and those with a name: the metrics that they stand for."""
+"""Makes metrics from the positional and the named arguments in a metric's parentheses."""
 
 METRICS: Registry[MakeMetrics] = Registry(
     "metric",
@@ -42,12 +42,12 @@ METRICS: Registry[MakeMetrics] = Registry(
 
 DEFAULT_METRIC = "cosine/mean"
 OBSERVED = ("vectors",)
-"""The kinds of observation that can be had of a model."""
+"""The kinds of observation that a model can return."""
 _CALL = re.compile(r"(?P<name>[a-z][\w-]*)(?:\((?P<arguments>.*)\))?")
 
 
 def select_metrics(patterns: Sequence[str | Association | Metric]) -> list[Metric]:
-    """The metrics that spellings, globs and groups stand for, each once, in the order first asked for.
+    """Return the metrics that spellings, globs and groups stand for, each once, in the order first requested.
 
     "weat" is "cosine/mean", "*/mean" every similarity with the mean, "*" every metric in its default form.
 
@@ -80,7 +80,7 @@ def select_metrics(patterns: Sequence[str | Association | Metric]) -> list[Metri
                 )
             selected.setdefault(metric.name, metric)
     if not selected:
-        raise WeatherglassError("no metric is asked for; leave out -m for cosine/mean")
+        raise WeatherglassError("no metric is given; leave out -m for cosine/mean")
     return list(selected.values())
 
 

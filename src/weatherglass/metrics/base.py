@@ -1,4 +1,4 @@
-"""What a metric is: what it declares in its MetricInfo, and the Estimate that it makes of the vectors of a test."""
+"""Define a metric: what it declares in its MetricInfo, and the Estimate that it computes from the vectors of a test."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Count:
 
 
 def exactly(number: int) -> Count:
-    """This many sets and no others."""
+    """Return the count that allows exactly this many sets."""
     return Count(number, number)
 
 
@@ -55,7 +55,7 @@ class Shape:
     """Whether the first word of X belongs to the first of Y, and so on, so that both must be of one size."""
 
     def fits(self, targets: int, attributes: int) -> bool:
-        """Whether a test with these numbers of sets can be measured."""
+        """Return whether a test with these numbers of sets can be measured."""
         return targets in self.targets and attributes in self.attributes
 
     def selections(self, targets: int, attributes: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -210,7 +210,7 @@ class ByElements(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """What a metric found, before any inference."""
+    """The value of a metric and what p, intervals and leave-one-out are computed from."""
 
     info: MetricInfo = field(repr=False)
     """What the metric declares."""
@@ -259,17 +259,17 @@ class Estimate:
 
     @property
     def x_scores(self) -> Vector:
-        """The score of each element of X."""
+        """Return the score of each element of X."""
         return scores_of_role(self.scores, "X")
 
     @property
     def y_scores(self) -> Vector:
-        """The score of each element of Y."""
+        """Return the score of each element of Y."""
         return scores_of_role(self.scores, "Y")
 
 
 def scores_of_role(scores: Sequence[ElementScore], role: str) -> Vector:
-    """The scores of the elements of one set, in their order."""
+    """Return the scores of the elements of one set, in their order."""
     return np.array([score.score for score in scores if score.role == role])
 
 
@@ -283,7 +283,7 @@ class Context:
     """The exchangeable unit: elements or words."""
     ddof: int = 1
     covariances: tuple[Covariance, Covariance] | None = None
-    """Of A and B, for metrics that need them."""
+    """The covariances of A and B, for metrics that need them."""
     shared: dict[Hashable, Any] = field(default_factory=dict)
     """What one metric computed and others can use, by a name that they agree on."""
 
@@ -293,14 +293,14 @@ class Metric(Protocol):
 
     @property
     def name(self) -> str:
-        """As it is spelt on the command line and in the column `metric`, such as "cosine/mean"."""
+        """Return the spelling on the command line and in the column `metric`, such as "cosine/mean"."""
 
     @property
     def info(self) -> MetricInfo:
         """Return what it declares about itself."""
 
     def texts(self, test: Test) -> tuple[str, ...]:
-        """What has to be encoded besides the sets of the test."""
+        """Return the texts to encode besides the sets of the test."""
 
     def evaluate(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
-        """The value and the scores of one test on one model."""
+        """Return the value and the scores of one test on one model."""

@@ -1,4 +1,4 @@
-"""Direct bias (Bolukbasi et al. 2016): how far words lie along the direction that word pairs share."""
+"""Compute direct bias (Bolukbasi et al. 2016): how far words lie along the direction that word pairs share."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _inner(products: Vector, rows: Integers, columns: Integers) -> Vector:
 
 
 def pair_direction(x: Vector, y: Vector) -> Vector:
-    """The first principal component of the differences of pairs, at length 1; its sign is without meaning.
+    """Return the first principal component of the differences of pairs, at length 1; its sign has no meaning.
 
     Raises:
         UnitError: if both words of every pair have the same vector.
@@ -88,7 +88,7 @@ def pair_direction(x: Vector, y: Vector) -> Vector:
 
 
 def direct_bias(arguments: Sequence[str], named: Mapping[str, str]) -> list[DirectBias]:
-    """`direct-bias`, or `direct-bias(c=0.5)`."""
+    """Return the metric of the spelling `direct-bias` or `direct-bias(c=0.5)`."""
     given = read_parameters("direct-bias", arguments, named, ("c",)).get("c", "1")
     try:
         c = float(given)

@@ -1,4 +1,4 @@
-"""ECT, the embedding coherence test (Dev & Phillips 2019): do X and Y put the words of A into the same order?"""
+"""Compute ECT, the embedding coherence test (Dev & Phillips 2019): do X and Y rank the words of A alike?"""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class EmbeddingCoherence(SetMetric):
         return "ect"
 
     def value_and_scores(self, targets: Matrices, attributes: Matrices) -> tuple[float, list[Vector]]:
-        """A score is the rank of an attribute by its nearness to X, less that by its nearness to Y."""
+        """Return the correlation; an attribute scores its rank by nearness to X minus that by nearness to Y."""
         to_a = unit_rows(attributes[0])
         x, y = (ranks((to_a @ rows.mean(axis=0))[np.newaxis]) for rows in targets)
         return float(correlations(x, y)[0]), [x[0] - y[0]]
@@ -56,7 +56,7 @@ class EmbeddingCoherence(SetMetric):
 
 
 def ranks(rows: Matrix) -> Matrix:
-    """The ranks from 1 within each row; equal numbers share the mean of theirs."""
+    """Return the ranks from 1 within each row; equal numbers share their mean rank."""
     order = np.argsort(rows, axis=1)
     ascending = np.take_along_axis(rows, order, axis=1)
     if (ascending[:, 1:] == ascending[:, :-1]).any():
@@ -67,13 +67,13 @@ def ranks(rows: Matrix) -> Matrix:
 
 
 def correlations(first: Matrix, second: Matrix) -> Vector:
-    """Pearson's correlation of each row with its row in the other matrix; NaN where one is constant."""
+    """Return Pearson's correlation of each row with its row in the other matrix; NaN where one is constant."""
     x, y = (rows - rows.mean(axis=1, keepdims=True) for rows in (first, second))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray((x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1)))
 
 
 def ect(arguments: Sequence[str], named: Mapping[str, str]) -> list[EmbeddingCoherence]:
-    """`ect` takes nothing in its parentheses."""
+    """Return the metric of the spelling `ect`, which takes no parameter."""
     read_parameters("ect", arguments, named, ())
     return [EmbeddingCoherence()]

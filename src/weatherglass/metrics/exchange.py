@@ -29,7 +29,7 @@ class PValueOptions:
     precision: float
     seed: int
     inner: bool = False
-    """Whether it is one of many p, such as those without each word, for which fewer draws do."""
+    """Whether it is one of many p, such as those without each word, for which fewer draws are enough."""
 
     def for_many(self, rough: bool = False) -> PValueOptions:
         """Return the options of p without a word or template: there are many, so each may cost little.
@@ -44,23 +44,23 @@ class PValueOptions:
 
 
 INNER_SECONDS = 0.01
-"""For p without a word or template: there are many, so bounds within 1 % do where counting takes longer."""
+"""Budget of p without a word or template: there are many, so bounds within 1 % are enough if counting takes longer."""
 ROUGH = 0.1
 """The relative width of bounds of p that only say whether it is below alpha; far less work than 1 %."""
 
 
 class Null(Protocol):
-    """A null hypothesis with the data that it speaks of."""
+    """A null hypothesis with its data."""
 
     @property
     def units(self) -> tuple[int, int]:
-        """How many units it exchanges: of the first set and of the others; (pairs, 0) for signs."""
+        """Return the numbers of units that are exchanged, in the first set and in the others; (pairs, 0) for signs."""
 
     def tail(self, requested: Alternative) -> Alternative:
-        """The alternative that is tested where this one is asked for."""
+        """Return the alternative that is tested when this one is requested."""
 
     def test(self, requested: Alternative, options: PValueOptions) -> Significance:
-        """p under that tail."""
+        """Return p for that alternative."""
 
     def two_sided_p(self, reported: float, requested: Alternative, options: PValueOptions) -> float | None:
         """Return the exact two-sided p, which the interval agrees with whatever tail and method were asked for.
@@ -75,7 +75,7 @@ class Null(Protocol):
         """
 
     def quantiles(self, levels: Vector, options: PValueOptions) -> list[float]:
-        """The value under exchanged labels, at these levels; empty where there is none."""
+        """Return quantiles of the value under exchanged labels, at these levels; empty if it does not vary."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,26 +85,26 @@ class Exchange:
     x: Vector
     y: Vector
     effect_size: Callable[[Vector, Vector], float]
-    """The metric's value for any such scores."""
+    """Computes the metric's value from scores of X and Y."""
     significance: Callable[[Vector, Vector, Alternative, np.random.Generator], Significance] | None = None
-    """p as the metric's profile has it; None for the exact permutation test."""
+    """Computes p as the metric's profile does; None for the exact permutation test."""
     ddof: int = 1
-    """Of the standard deviation in d."""
+    """Delta degrees of freedom of the standard deviation in d."""
     alternatives: tuple[Alternative, ...] = ()
     """The tails that the profile knows, its default first; empty for all of them."""
 
     @property
     def units(self) -> tuple[int, int]:
-        """Scores of X and of Y."""
+        """Return the numbers of scores of X and of Y."""
         return len(self.x), len(self.y)
 
     def tail(self, requested: Alternative) -> Alternative:
-        """The alternative to test."""
+        """Return the alternative to test."""
         known = self.alternatives
         return requested if not known or requested in known else known[0]
 
     def test(self, requested: Alternative, options: PValueOptions) -> Significance:
-        """By the exact methods, or as the profile has it."""
+        """Compute p by the exact methods, or as the profile computes it."""
         if self.significance:
             return self.significance(
                 self.x, self.y, self.tail(requested), np.random.default_rng(options.seed)
@@ -130,7 +130,7 @@ class Exchange:
         return plain.test("two-sided", replace(options, method="auto")).p_value
 
     def quantiles(self, levels: Vector, options: PValueOptions) -> list[float]:
-        """Of the value, from drawn partitions."""
+        """Return quantiles of the value over random partitions."""
         from weatherglass.stats.permutation.grid import on_grid
         from weatherglass.stats.permutation.sampled import sample_sums
 
@@ -156,15 +156,15 @@ class SignFlips:
 
     @property
     def units(self) -> tuple[int, int]:
-        """The scores; there is no second group."""
+        """Return the number of scores; there is no second group."""
         return len(self.scores), 0
 
     def tail(self, requested: Alternative) -> Alternative:
-        """Every tail makes sense."""
+        """Return the alternative as requested: every one makes sense."""
         return requested
 
     def test(self, requested: Alternative, options: PValueOptions) -> Significance:
-        """Exact up to 36 scores."""
+        """Compute p, exactly for up to 36 scores."""
         from weatherglass.stats.relabelling import DRAWS, sign_flip_test
 
         draws = NULL_DRAWS if options.inner else DRAWS
@@ -175,7 +175,7 @@ class SignFlips:
         return reported if requested == "two-sided" else self.test("two-sided", options).p_value
 
     def quantiles(self, levels: Vector, options: PValueOptions) -> list[float]:
-        """Of the mean, from drawn signs."""
+        """Return quantiles of the mean over random signs."""
         signs = 2.0 * np.random.default_rng(options.seed).integers(0, 2, (NULL_DRAWS, len(self.scores))) - 1.0
         means = signs @ self.scores / len(self.scores)
         return [float(v) for v in np.quantile(means, levels)]
@@ -183,11 +183,11 @@ class SignFlips:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relabelling:
-    """Units of several sets whose labels are exchangeable; the value is computed anew for every labelling."""
+    """Units of several sets whose labels are exchangeable; the value is recomputed for every labelling."""
 
     sizes: tuple[int, ...]
     values: Callable[[Integers], Vector]
-    """For labellings (one a row: the pooled units in their new order), the value of each."""
+    """Computes the value of each labelling (one per row: the pooled units in their new order)."""
     alternatives: tuple[Alternative, ...] = ()
     """The tails that make sense; empty for all."""
     draws: int = 9_999
@@ -197,16 +197,16 @@ class Relabelling:
 
     @property
     def units(self) -> tuple[int, int]:
-        """Units of the first set and of all others."""
+        """Return the numbers of units in the first set and in all others."""
         return self.sizes[0], sum(self.sizes[1:])
 
     def tail(self, requested: Alternative) -> Alternative:
-        """The alternative to test."""
+        """Return the alternative to test."""
         known = self.alternatives
         return requested if not known or requested in known else known[0]
 
     def test(self, requested: Alternative, options: PValueOptions) -> Significance:
-        """Counted where the labellings are few, else drawn."""
+        """Compute p over all labellings if they are few, else over random ones."""
         from weatherglass.stats.relabelling import relabelling_test
 
         draws = self.inner_draws if options.inner else self.draws
@@ -224,7 +224,7 @@ class Relabelling:
         return self.test("two-sided", options).p_value
 
     def quantiles(self, levels: Vector, options: PValueOptions) -> list[float]:
-        """Of the value, from the labellings that p counted."""
+        """Return quantiles of the value over labellings."""
         from weatherglass.stats.relabelling import relabelling_test
 
         values = relabelling_test(

@@ -1,4 +1,4 @@
-"""MAC, the mean average cosine distance (Manzini et al. 2019): how far are target words from attribute sets?"""
+"""Compute MAC, the mean average cosine distance (Manzini et al. 2019) of target words from attribute sets."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class MeanAverageCosine(SetMetric):
 
 
 def mean_distances(targets: Matrices, attributes: Matrices) -> list[Vector]:
-    """Of the words of each target set: the mean over attribute sets of 1 − the mean cosine."""
+    """Return for each word of each target set the mean over attribute sets of 1 − the mean cosine."""
     attributes = [unit_rows(a) for a in attributes]
     return [
         1 - np.mean([(unit @ a.T).mean(axis=1) for a in attributes], axis=0)
@@ -55,6 +55,6 @@ def mean_distances(targets: Matrices, attributes: Matrices) -> list[Vector]:
 
 
 def mac(arguments: Sequence[str], named: Mapping[str, str]) -> list[MeanAverageCosine]:
-    """`mac` takes nothing in its parentheses."""
+    """Return the metric of the spelling `mac`, which takes no parameter."""
     read_parameters("mac", arguments, named, ())
     return [MeanAverageCosine()]

@@ -1,4 +1,4 @@
-"""RIPA (Ethayarajh et al. 2019): the projection of words on the directions of word pairs, vectors as they are."""
+"""Compute RIPA (Ethayarajh et al. 2019): the projection of words on the directions of word pairs."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ class RelationalInnerProduct(SetMetric):
         return SignFlips(projections(targets, attributes).mean(axis=0))
 
     def details(self, targets: Matrices, attributes: Matrices) -> dict[str, Any]:
-        """The sd of the scores over pairs, in the order of the scores; one pair has none."""
+        """Return the sd of the scores over pairs, in the order of the scores; nothing for one pair."""
         table = projections(targets, attributes)
         return {"sd over pairs": table.std(axis=1, ddof=1)} if table.shape[1] > 1 else {}
 
 
 def projections(targets: Matrices, attributes: Matrices) -> Matrix:
-    """Of each attribute word (down) on the direction of each pair (across).
+    """Project each attribute word (down) on the direction of each pair (across).
 
     Raises:
         UnitError: for a pair of equal vectors.
@@ -69,6 +69,6 @@ def projections(targets: Matrices, attributes: Matrices) -> Matrix:
 
 
 def ripa(arguments: Sequence[str], named: Mapping[str, str]) -> list[RelationalInnerProduct]:
-    """`ripa` takes nothing in its parentheses."""
+    """Return the metric of the spelling `ripa`, which takes no parameter."""
     read_parameters("ripa", arguments, named, ())
     return [RelationalInnerProduct()]

@@ -1,4 +1,4 @@
-"""RND, the relative norm distance (Garg et al. 2018): is the centre of X or that of Y nearer to the words of A?"""
+"""Compute RND, the relative norm distance (Garg et al. 2018): is the centre of X or that of Y nearer to A?"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class RelativeNormDistance(SetMetric):
 
     @property
     def of_directions(self) -> bool:  # type: ignore[override]
-        """Only unit vectors need a direction."""
+        """Return whether zero vectors are refused: only unit vectors need a direction."""
         return self.normalise
 
     def value_and_scores(self, targets: Matrices, attributes: Matrices) -> tuple[float, list[Vector]]:
@@ -51,7 +51,7 @@ class RelativeNormDistance(SetMetric):
         products, to_a, squares = pool @ pool.T, pool @ a.T, (a**2).sum(axis=1)
 
         def distances(share: Matrix) -> Matrix:
-            """From each centre (down), a mixture of the pool, to each attribute."""
+            """Return the distance from each centre (down), a mixture of the pool, to each attribute (across)."""
             centre = np.einsum("bi,ij,bj->b", share, products, share, optimize=True)
             return np.asarray(np.sqrt(np.maximum(squares - 2 * share @ to_a + centre[:, np.newaxis], 0)))
 
@@ -73,6 +73,6 @@ def _distances(rows: Matrix, centre: Vector) -> Vector:
 
 
 def rnd(arguments: Sequence[str], named: Mapping[str, str]) -> list[RelativeNormDistance]:
-    """`rnd`, or `rnd(normalise=yes)`."""
+    """Return the metric of the spelling `rnd` or `rnd(normalise=yes)`."""
     given = read_parameters("rnd", arguments, named, ("normalise",))
     return [RelativeNormDistance(read_yes_or_no("rnd", "normalise", given.get("normalise", "no")))]

@@ -1,4 +1,4 @@
-"""RNSB, relative negative sentiment bias (Sweeney & Najafian 2019): is a classifier of B against A even over groups?"""
+"""Compute RNSB, relative negative sentiment bias (Sweeney & Najafian 2019), by a classifier of B against A."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class RelativeNegativeSentimentBias(SetMetric):
         return "rnsb"
 
     def value_and_scores(self, targets: Matrices, attributes: Matrices) -> tuple[float, list[Vector]]:
-        """A score is the share of a word in the sum of all probabilities; 1/n where all are alike."""
+        """Return the divergence; a word scores its share of the sum of all probabilities, 1/n if all are equal."""
         a, b = attributes
         in_b = np.arange(len(a) + len(b)) >= len(a)
         words = np.concatenate(targets)
@@ -64,7 +64,7 @@ class RelativeNegativeSentimentBias(SetMetric):
 
 
 def divergence_from_uniform(shares: Matrix | Vector) -> Vector:
-    """Σ s·log(s·n) along the last axis."""
+    """Return Σ s·log(s·n) along the last axis."""
     n = shares.shape[-1]
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(shares > 0, shares * np.log(shares * n), 0.0)
@@ -72,14 +72,14 @@ def divergence_from_uniform(shares: Matrix | Vector) -> Vector:
 
 
 def _shares(words: Matrix, pool: Matrix, in_b: Matrix) -> Matrix:
-    """P(second set) of each word, over their sum, for each labelling (down) of the pool."""
+    """Return P(second set) of each word, over their sum, for each labelling (down) of the pool."""
     weights, intercepts = logistic_regressions(pool @ pool.T, in_b)
     probabilities = expit(weights @ (pool @ words.T) + intercepts[:, np.newaxis])
     return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
 
 
 def logistic_regressions(products: Matrix, labels: Matrix) -> tuple[Matrix, Vector]:
-    """Many regressions on the same points, one for each row of labels: weights of the points, and intercepts.
+    """Fit many regressions on the same points, one for each row of labels: weights of the points, and intercepts.
 
     The weight vector is a combination of the points, so that Newton's method needs their products only, and a few
     hundred regressions are solved at once; a library would fit them one after another. Where a step would not lower
@@ -129,6 +129,6 @@ def _loss(products: Matrix, labels: Matrix, weights: Matrix, intercepts: Vector)
 
 
 def rnsb(arguments: Sequence[str], named: Mapping[str, str]) -> list[RelativeNegativeSentimentBias]:
-    """`rnsb` takes nothing in its parentheses."""
+    """Return the metric of the spelling `rnsb`, which takes no parameter."""
     read_parameters("rnsb", arguments, named, ())
     return [RelativeNegativeSentimentBias()]

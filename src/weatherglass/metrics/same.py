@@ -1,4 +1,4 @@
-"""SAME (Schröder et al. 2021): how far words lie along the directions between attribute sets, whatever the side."""
+"""Compute SAME (Schröder et al. 2021): how far words lie along the directions between attribute sets."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Same(SetMetric):
         return Relabelling(sizes, values, ("greater",))
 
     def details(self, targets: Matrices, attributes: Matrices) -> dict[str, Any]:
-        """With two attribute sets: the signed mean (skew) and the sd (stereotype) over all target words."""
+        """Return, for two attribute sets, the signed mean (skew) and the sd (stereotype) over all target words."""
         if len(attributes) != 2:
             return {}
         a, b = (unit_rows(rows).mean(axis=0) for rows in attributes)
@@ -82,7 +82,7 @@ class Same(SetMetric):
 
 
 def attribute_directions(means: Sequence[Vector]) -> Matrix:
-    """Unit directions from each further mean to the first, each orthogonal to those before; zero where none is left."""
+    """Return unit directions from each further mean to the first, orthogonal to those before; zero if none is left."""
     directions: list[Vector] = []
     for mean in means[1:]:
         direction = means[0] - mean
@@ -95,6 +95,6 @@ def attribute_directions(means: Sequence[Vector]) -> Matrix:
 
 
 def same(arguments: Sequence[str], named: Mapping[str, str]) -> list[Same]:
-    """`same` takes nothing in its parentheses."""
+    """Return the metric of the spelling `same`, which takes no parameter."""
     read_parameters("same", arguments, named, ())
     return [Same()]

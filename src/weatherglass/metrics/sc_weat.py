@@ -1,4 +1,4 @@
-"""SC-WEAT, or WEFAT (Caliskan et al. 2017; Toney & Caliskan 2021): to which of two attribute sets single words lean."""
+"""Compute SC-WEAT, or WEFAT (Caliskan et al. 2017; Toney & Caliskan 2021): which attribute set single words lean to."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ScWeat(SetMetric):
         return float(effects.mean()), [effects]
 
     def bounds_for(self, targets: Sequence[int], attributes: Sequence[int]) -> tuple[float, float]:
-        """Reached where all cosines with A are one number and all with B another."""
+        """Return bounds that are reached if all cosines with A are one number and all with B another."""
         del targets
         a, b = attributes
         most = float(np.sqrt((a + b) * (a + b - 1) / (a * b)))
@@ -52,7 +52,7 @@ class ScWeat(SetMetric):
 
 
 def standardised_cosines(words: Matrix, attributes: Matrix) -> Matrix:
-    """cos(w, a) in standard deviations over all attributes, for each word (down); NaN where they are all equal."""
+    """Return cos(w, a) in standard deviations over all attributes, for each word (down); NaN if all are equal."""
     table = cosines(words, attributes)
     spread = table.std(axis=1, ddof=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -60,7 +60,7 @@ def standardised_cosines(words: Matrix, attributes: Matrix) -> Matrix:
 
 
 def single_word_effects(words: Matrix, a: Matrix, b: Matrix) -> Vector:
-    """The effect size of each word: positive where it is nearer to A."""
+    """Return the effect size of each word: positive where it is nearer to A."""
     table = standardised_cosines(words, np.concatenate([a, b]))
     return np.asarray(table[:, : len(a)].mean(axis=1) - table[:, len(a) :].mean(axis=1))
 
@@ -70,6 +70,6 @@ def _difference_of_means(x: Vector, y: Vector) -> float:
 
 
 def sc_weat(arguments: Sequence[str], named: Mapping[str, str]) -> list[ScWeat]:
-    """`sc-weat` takes nothing in its parentheses."""
+    """Return the metric of the spelling `sc-weat`, which takes no parameter."""
     read_parameters("sc-weat", arguments, named, ())
     return [ScWeat()]

@@ -1,4 +1,4 @@
-"""Metrics of whole sets: a value computed from the vectors of the sets, anew for every subset and labelling.
+"""Build metrics of whole sets: a value that is recomputed for every subset and labelling of the vectors.
 
 A metric of this kind is a few pure functions on matrices. Here its words become rows (by words, a word is the mean of
 the vectors of its sentences), in an order that depends on content alone; and the value becomes an Estimate with what
@@ -47,23 +47,23 @@ class SetMetric(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """Its spelling."""
+        """Return the spelling of the metric."""
 
     @abstractmethod
     def value_and_scores(self, targets: Matrices, attributes: Matrices) -> tuple[float, list[Vector]]:
-        """The metric's number, NaN where it is not defined; and what each word contributes, by set that is scored."""
+        """Return the value, NaN if it is undefined, and the contribution of each word, by set that is scored."""
 
     @abstractmethod
     def null(self, targets: Matrices, attributes: Matrices) -> Null | None:
         """Return what the null hypothesis makes exchangeable; None for a metric without p."""
 
     def bounds_for(self, targets: Sequence[int], attributes: Sequence[int]) -> tuple[float, float]:
-        """Between which the value lies with sets of these sizes."""
+        """Return the smallest and the largest value that sets of these sizes can have."""
         del targets, attributes
         return self.info.bounds
 
     def details(self, targets: Matrices, attributes: Matrices) -> dict[str, Any]:
-        """Further numbers by name, for whoever looks closer; an array has one for each score."""
+        """Return further numbers by name; an array has one entry per score."""
         del targets, attributes
         return {}
 
@@ -71,12 +71,12 @@ class SetMetric(ABC):
         return self.name
 
     def texts(self, test: Test) -> tuple[str, ...]:
-        """Nothing besides the sets."""
+        """Return no texts: the sets are enough."""
         del test
         return ()
 
     def evaluate(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
-        """The value, the scores of the words, and what to exchange and leave out."""
+        """Return the value, the scores of the words, and what to exchange and leave out."""
         for element_set in sets:
             least = self.least.get(kind_of(element_set.role), 1)
             if len(element_set) < least:
@@ -104,7 +104,7 @@ class SetMetric(ABC):
 
 
 def kind_of(role: str) -> str:
-    """Whether X, Y, X3 … or A, B, A3 …"""
+    """Return "targets" for X, Y, X3, … and "attributes" for A, B, A3, …"""
     return "targets" if role[0] in "XY" else "attributes"
 
 
@@ -117,7 +117,7 @@ class Units:
     vectors: Matrix
 
     def taken(self, places: Integers) -> Units:
-        """These units, in this order."""
+        """Return these units, in this order."""
         return Units(self.role, tuple(self.names[place] for place in places), self.vectors[places])
 
 
@@ -129,7 +129,7 @@ def _units(element_set: VectorSet, permute: str) -> Units:
 
 
 def _distinct(texts: Sequence[str]) -> list[str]:
-    """Names that tell elements apart, also where a text stands twice in a set."""
+    """Return distinct names of the elements; a text that occurs twice in a set is numbered."""
     seen: dict[str, int] = {}
     names = []
     for text in texts:
@@ -162,14 +162,14 @@ class RecomputedValue(Recompute):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Between which the value lies."""
+        """Return the smallest and the largest value."""
         return self.metric.bounds_for(
             *([len(u.names) for u in kind] for kind in (self.targets, self.attributes))
         )
 
     @property
     def groups(self) -> tuple[UnitGroup, ...]:
-        """The sets, or the pairs of the two target sets."""
+        """Return the units of the sets, or the pairs of the two target sets."""
         exchanged = self.metric.info.exchanges or "targets"
         attributes = [UnitGroup(u.role, u.names, exchanged == "attributes") for u in self.attributes]
         if self.metric.info.shape.paired:
@@ -180,13 +180,13 @@ class RecomputedValue(Recompute):
         return (*targets, *attributes)
 
     def whole(self) -> tuple[float, list[Vector], Null | None]:
-        """The value, the scores of the sets that are scored, and what p exchanges."""
+        """Return the value, the scores of the sets that are scored, and what p exchanges."""
         targets, attributes = _matrices(self.targets), _matrices(self.attributes)
         value, scores = self.metric.value_and_scores(targets, attributes)
         return value, scores, self.metric.null(targets, attributes)
 
     def without(self, group: int, unit: int) -> tuple[float, Null | None]:
-        """The value, and what p exchanges, without one unit of a group."""
+        """Return the value, and what p exchanges, without one unit of a group."""
         targets, attributes = _matrices(self.targets), _matrices(self.attributes)
         if self.metric.info.shape.paired:
             if group == 0:
@@ -205,7 +205,7 @@ class RecomputedValue(Recompute):
         return value, self.metric.null(targets, attributes)
 
     def details(self) -> dict[str, Any]:
-        """Further numbers by name; those of words by word."""
+        """Return further numbers by name; numbers of words are keyed by word."""
         scored = self.targets if self.metric.scored == "targets" else self.attributes
         names = [name for units in scored for name in units.names]
         details = self.metric.details(_matrices(self.targets), _matrices(self.attributes))
@@ -215,7 +215,7 @@ class RecomputedValue(Recompute):
         }
 
     def element_scores(self, given: Sequence[Units], scores: Sequence[Vector]) -> tuple[ElementScore, ...]:
-        """The scores of the units, in the order of the test."""
+        """Return the scores of the units, in the order of the test."""
         scored = self.targets if self.metric.scored == "targets" else self.attributes
         by_name = {
             (units.role, name): float(score)
@@ -235,19 +235,19 @@ def _matrices(units: Sequence[Units]) -> list[Matrix]:
 
 
 def unit_rows(rows: Matrix) -> Matrix:
-    """The rows at length 1."""
+    """Return the rows at length 1."""
     return np.asarray(rows / np.linalg.norm(rows, axis=-1, keepdims=True))
 
 
 def cosines(rows: Matrix, columns: Matrix) -> Matrix:
-    """Of every row with every row of the second matrix."""
+    """Return the cosine of every row with every row of the second matrix."""
     return np.asarray(unit_rows(rows) @ unit_rows(columns).T)
 
 
 def read_parameters(
     metric: str, arguments: Sequence[str], named: Mapping[str, str], known: Sequence[str]
 ) -> dict[str, str]:
-    """What stands in a metric's parentheses, by name; arguments without one are taken in the order of `known`.
+    """Return the parameters in a metric's parentheses, by name; arguments without one follow the order of `known`.
 
     Raises:
         WeatherglassError: for a parameter that the metric does not have, or one too many.
@@ -264,7 +264,7 @@ def read_parameters(
 
 
 def read_yes_or_no(metric: str, name: str, given: str) -> bool:
-    """A parameter that is on or off.
+    """Return a parameter that is on or off.
 
     Raises:
         WeatherglassError: for anything else.

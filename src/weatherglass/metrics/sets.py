@@ -30,7 +30,7 @@ class VectorSet:
         return len(self.vectors)
 
     def label(self, row: int) -> str:
-        """How to name a row to the user."""
+        """Return the name of a row for messages."""
         return repr(self.elements[row].text) if self.elements else f"row {row} of {self.role}"
 
 
@@ -50,7 +50,7 @@ def matrix(role: str, rows: ArrayLike) -> Matrix:
 
 
 def check(sets: Sequence[VectorSet]) -> None:
-    """Refuse what no metric can use: an empty set, different widths, numbers that are none."""
+    """Refuse what no metric can use: an empty set, different widths, NaN or infinite numbers."""
     width = sets[0].vectors.shape[1]
     for element_set in sets:
         if not len(element_set.vectors):
@@ -62,7 +62,7 @@ def check(sets: Sequence[VectorSet]) -> None:
         finite = np.isfinite(element_set.vectors).all(axis=1)
         if not finite.all():
             row = int(np.argmin(finite))
-            raise UnitError(f"the vector of {element_set.label(row)} holds a NaN or an infinite number")
+            raise UnitError(f"the vector of {element_set.label(row)} contains a NaN or an infinite number")
 
 
 def too_small(element_set: VectorSet, least: int) -> UnitError:
@@ -78,7 +78,7 @@ def too_small(element_set: VectorSet, least: int) -> UnitError:
 
 
 def name_zero_vector(sets: Sequence[VectorSet]) -> str:
-    """What to tell the user about the first vector that is zero."""
+    """Return the message about the first vector that is zero."""
     for element_set in sets:
         zero = ~element_set.vectors.any(axis=1)
         if zero.any():
@@ -88,12 +88,12 @@ def name_zero_vector(sets: Sequence[VectorSet]) -> str:
 
 
 def order_by_content(rows: Matrix) -> Integers:
-    """The order that sorts rows by their bytes: one order whatever the order given."""
+    """Return the order that sorts rows by their bytes, which does not depend on the order given."""
     return np.argsort(_row_keys(rows), kind="stable")
 
 
 def distinct_rows(rows: Matrix) -> tuple[Matrix, Integers]:
-    """Each different row once, sorted by content, and the place of every given row among them."""
+    """Return each different row once, sorted by content, and the place of every given row among them."""
     _, first, place = np.unique(_row_keys(rows), return_index=True, return_inverse=True)
     return rows[first], place
 
@@ -109,7 +109,7 @@ def _shortened(texts: Sequence[str], most: int = 5) -> str:
 
 
 def unit_numbers(names: Sequence[Hashable]) -> Integers:
-    """The unit of each element, numbered from 0 in order of first appearance; equal names are one unit.
+    """Return the unit of each element, numbered from 0 in order of first appearance; equal names are one unit.
 
     >>> unit_numbers(["rose", "lily", "rose"]).tolist()
     [0, 1, 0]
@@ -119,7 +119,7 @@ def unit_numbers(names: Sequence[Hashable]) -> Integers:
 
 
 def mean_by_unit(scores: NDArray[np.float64], units: Integers) -> NDArray[Any]:
-    """The mean score of each unit's elements, which are summed in ascending order, whatever order they come in.
+    """Return the mean score of each unit's elements, summed in ascending order so that their order does not matter.
 
     Args:
         scores: one per element, or one row per element and a column per draw.

@@ -1,6 +1,6 @@
 """Change vectors after encoding, by transforms that are fitted on named words and never on the tests of a run.
 
-A transform is spelt behind the model, `vectors:glove.txt | centre?on=catalogue`, and may be followed by others.
+A transform is written after the model, as in `vectors:glove.txt | centre?on=catalogue`, and may be followed by others.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Define what a transform is, and the steps that a fitted transform consists of.
 
-Every built-in transform is one `Step`, or several in a row, so that one file format holds them all."""
+Every built-in transform is one `Step`, or several in a row, so that one file format stores them all.
+"""
 
 from __future__ import annotations
 
@@ -73,9 +74,9 @@ class Step:
     shift: Vector
     mean: Vector
     left: Matrix
-    """Of shape width × rank."""
+    """A matrix of width × rank."""
     right: Matrix
-    """Of shape rank × width."""
+    """A matrix of rank × width."""
     unit: bool = False
     """Whether vectors are scaled to length 1 before and after."""
     keep: frozenset[str] = frozenset()
@@ -89,7 +90,7 @@ class Step:
 
     @property
     def rank(self) -> int:
-        """Return how many dimensions the step removes."""
+        """Return the number of dimensions that the step removes."""
         return len(self.right)
 
     def __call__(self, vectors: Matrix, texts: Sequence[str]) -> Matrix:

@@ -41,7 +41,7 @@ class DoubleHard:
     words: tuple[str, ...]
     candidates: int = 20
     biased: int = 500
-    """How many words of each side are clustered."""
+    """Number of words of each side that are clustered."""
 
     @classmethod
     def from_spec(cls, spec: Spec) -> DoubleHard:

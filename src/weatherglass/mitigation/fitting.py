@@ -1,4 +1,4 @@
-"""Share what the fits of transforms need: known vectors, spans of differences, a classifier, clusters."""
+"""Compute what several transforms need: known vectors, spans of differences, a classifier, clusters."""
 
 from __future__ import annotations
 

@@ -61,12 +61,12 @@ def read_model(text: str) -> ModelSpelling:
     name, rest = (named["name"].strip(), named["rest"].strip()) if named else ("", text)
     spec, *steps = _BAR.split(rest)
     if not spec:
-        raise SpecError(f"'{text}': no model before the first transform")
+        raise SpecError(f"'{text}': names no model before the first transform; write MODEL | TRANSFORM")
     return ModelSpelling(name, spec, tuple(_transforms(steps, text)))
 
 
 def split_transforms(text: str) -> tuple[str, tuple[Transform, ...]]:
-    """Return what precedes the first bar, and the transforms after it; an existing file name is not split."""
+    """Return the text before the first bar, and the transforms after it; the name of an existing file is not split."""
     if exists(Path(text)):
         return text, ()
     first, *steps = _BAR.split(text)

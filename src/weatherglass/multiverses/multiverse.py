@@ -48,7 +48,7 @@ SHARED_CHOICES = ("similarity", "statistic", "template", "list")
 class Multiverse:
     """The results of a multiverse: plain values, as they are stored and printed, with methods to show them.
 
-    Like those of `Run`, the methods that show it import `weatherglass.report` when they are called.
+    Like those of `Run`, the methods that show it import `report/show.py` when they are called.
     """
 
     topics: list[dict[str, Any]]
@@ -73,28 +73,9 @@ class Multiverse:
 
     def _repr_html_(self) -> str:
         """Return the table that a notebook shows, one row per topic and model, below 50 kB."""
-        from html import escape
+        from weatherglass.report import show
 
-        from weatherglass.report.notebook import html_table
-        from weatherglass.report.numbers import effect, p_value
-
-        rows = []
-        for entry in self.topics:
-            sizes = [one["d"] for one in entry["specifications"] if one["d"] is not None]
-            ends = (effect(min(sizes)), effect(max(sizes))) if sizes else ("–", "–")
-            p = [p_value(entry[name]) for name in ("multiverse_p", "multiverse_p_holm")]
-            rows.append([entry["model"], entry["topic"], str(len(sizes)), *ends, *p])
-        heads = (
-            "model",
-            "topic",
-            "specifications",
-            "smallest d",
-            "largest d",
-            "p of the mean",
-            "corrected p",
-        )
-        table = html_table(heads, rows, len(rows), (2, 3, 4, 5, 6))
-        return f"<div><p><b>{escape(self._title())}</b></p>{table}</div>"
+        return show.multiverse_html(self, self._title())
 
     def to_frame(self, library: str | None = None) -> Any:
         """Return one row per specification: its choices, d, interval and p.
@@ -102,15 +83,9 @@ class Multiverse:
         Args:
             library: "polars" or "pandas"; by default the first of them that is installed.
         """
-        from weatherglass.report.multiverse import COLUMNS
-        from weatherglass.report.notebook import to_frame
+        from weatherglass.report import show
 
-        rows = [
-            {name: {"model": entry["model"], "topic": entry["topic"], **one}.get(name) for name in COLUMNS}
-            for entry in self.topics
-            for one in entry["specifications"]
-        ]
-        return to_frame(rows, library)
+        return show.multiverse_frame(self, library)
 
     def plot(self, topic: str | None = None, model: str | None = None) -> Axes:
         """Draw the specification curve of the first word list of a topic and model.
@@ -118,20 +93,9 @@ class Multiverse:
         Returns:
             The axes of the curve; below them, `axes.figure.axes[1]` are the choices.
         """
-        from weatherglass.report.figures import in_pyplot
-        from weatherglass.report.multiverse import lists_of
-        from weatherglass.report.multiverse.page import curve
+        from weatherglass.report import show
 
-        wanted = [
-            entry
-            for entry in self.topics
-            if topic in (None, entry["topic"]) and model in (None, entry["model"])
-        ]
-        if not wanted:
-            known = "; ".join(f"{entry['topic']} on {entry['model']}" for entry in self.topics)
-            raise WeatherglassError(f"this multiverse has no such topic and model (it has: {known})")
-        block, specifications = next(lists_of(wanted))
-        return in_pyplot(curve(block, specifications, self.alpha))
+        return show.multiverse_plot(self, topic, model)
 
     def _title(self) -> str:
         number = sum(len(entry["specifications"]) for entry in self.topics)

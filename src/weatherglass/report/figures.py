@@ -146,12 +146,15 @@ def write_figures(runs: Sequence[Run], folder: Path, kind: str, size: str | None
 def _figures(runs: Sequence[Run], layout: Layout, size: Size) -> Iterator[tuple[str, Figure]]:
     for number, metric in enumerate(layout.metrics):
         suffix = "" if len(layout.metrics) == 1 else "-" + re.sub(r"[^\w-]+", "-", metric)
-        if any(one.metric == metric for run in runs for one in run.verdicts()) and layout.poolable(number):
+        if (
+            any(one.metric == metric for run in runs for one in run.verdicts())
+            and layout.infos[number].poolable
+        ):
             yield f"topics{suffix}", topics(runs, layout, number, size)
         yield f"matrix{suffix}", matrix(layout, number, size)
-        if layout.poolable(number):
+        if layout.infos[number].poolable:
             yield f"forest{suffix}", forest(layout, number, interval_levels(runs), size)
-    if sum(map(layout.poolable, range(len(layout.metrics)))) > 1:
+    if sum(info.poolable for info in layout.infos) > 1:
         names = {test.name: _test_name(test) for test in layout.tests}
         for number, subject in enumerate(layout.subjects):
             suffix = "" if len(layout.subjects) == 1 else f"-{number + 1}"
@@ -282,7 +285,7 @@ def _by_topic(layout: Layout) -> Iterator[tuple[str, str, list[tuple[str, str, i
 
     One topic that is one test has no heading.
     """
-    for topic, numbers in layout.by_topic().items():
+    for topic, numbers in layout.topics.items():
         tests = [layout.tests[t] for t in numbers]
         shared = {test.title for test in tests}
         heading = "Sanity checks" if topic == CONTROL else capitalised(topic_name(topic))
@@ -501,7 +504,7 @@ def matrix(layout: Layout, metric: int, size: Size | None = None, published: str
     used = {mark_of_row(layout.results[n]).name.lower() for n in layout.cells(metric).values()}
     legend = published or f"coloured where a test stands out. {_legend(used)}"
     lines = _wrapped(
-        f"{layout.metrics[metric]}: {layout.info(metric).quantity}, {legend}",
+        f"{layout.metrics[metric]}: {layout.infos[metric].quantity}, {legend}",
         int((width - 0.16) * 72 / (LETTER * 0.87)),
     )
     longest = max(len(s.label) for s in layout.subjects)

@@ -156,6 +156,14 @@ def sizes(verdict: Verdict, alpha: float, p: bool = True) -> str:
     return ", ".join(parts)
 
 
+def standing_text(verdict: Verdict) -> str:
+    """Return where D lies among the reference models."""
+    standing = verdict.reference
+    return (
+        f"higher than {standing.above} of {counted(standing.models, 'reference model')}" if standing else ""
+    )
+
+
 def sentence(verdict: Verdict, alpha: float, model: str = "") -> str:
     """Return the sentence that may be written of one verdict.
 

@@ -333,18 +333,10 @@ def _details(verdict: Verdict, alpha: float, name: str) -> Iterable[str]:
     if verdict.further_low is not None and verdict.further_high is not None:
         yield f"Prediction interval for a further test: {bound(verdict.further_low)} to {bound(verdict.further_high)}."
     if verdict.reference:
-        yield f"{capitalised(standing_text(verdict))}."
+        yield f"{capitalised(statements.standing_text(verdict))}."
     if verdict.human:
         people = ", ".join(f"{test} {d:.2f}" for test, d in verdict.human.items())
         yield f"People in the IAT (d over persons, a rough guide): {people}."
-
-
-def standing_text(verdict: Verdict) -> str:
-    """Return where D lies among the reference models."""
-    standing = verdict.reference
-    return (
-        f"higher than {standing.above} of {counted(standing.models, 'reference model')}" if standing else ""
-    )
 
 
 def results_lines(run: Run, width: int) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """Lay a run out for every screen: models as columns, tests by topic as rows, and all of it as plain JSON.
 
 Nothing is computed here. Verdicts, agreement of metrics, families, power and warnings are in run.json, results in the
-journal, both written when the run was; the view puts them together, and adds how each result is named and marked."""
+journal, both written when the run was; the view puts them together, and adds how each result is named and marked.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +30,8 @@ CONTEXTS = {
 }
 """Context -> its name for readers."""
 
-OWN = "other tests"
-"""The topic under which tests are listed that have none."""
+NO_TOPIC = "other tests"
+"""The heading of tests without a topic."""
 FORMAT = 1
 """Version of a view; it rises when an entry is renamed or changes its meaning."""
 VIEW_ENTRIES = ("view", "label", "folder", "lacking", "notices", "result_keys", "columns", "rows", "results")
@@ -49,7 +50,7 @@ class Subject:
     label: str
     """The model's name; with options or run if several columns have the same name."""
     short: str
-    """The end of the label, which tells models apart."""
+    """The end of the label, by which models are distinguished."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +61,12 @@ class TestRow:
     title: str
     """What a positive d says, in words."""
     words: str
-    """Which words ask it, and in which surroundings."""
+    """Which words are used, and in which context."""
     context: str
     topic: str
     categories: tuple[str, ...]
     roles: tuple[str, ...]
-    """X, Y, A, …: what the sets of these names are."""
+    """X, Y, A, …: the role of each category."""
 
     __test__ = False  # not a test class for pytest
 
@@ -77,72 +78,52 @@ class Layout:
     subjects: list[Subject]
     tests: list[TestRow]
     metrics: list[str]
+    infos: list[MetricInfo]
+    """What each metric declares."""
+    topics: dict[str, list[int]]
+    """The numbers of the tests of each topic, in order; controls and tests without a topic last."""
     results: list[Result]
     places: list[tuple[int, int, int]]
     """Subject, test and metric of each result."""
 
     def cells(self, metric: int) -> dict[tuple[int, int], int]:
-        """The number of the result in each cell of one metric's matrix, by test and subject."""
+        """Return the number of the result in each cell of one metric's matrix, by test and subject."""
         return {(t, s): number for number, (s, t, m) in enumerate(self.places) if m == metric}
 
-    def info(self, metric: int) -> MetricInfo:
-        """Return what a metric declares."""
-        return next(r.info for r, (_, _, m) in zip(self.results, self.places, strict=True) if m == metric)
-
-    def poolable(self, metric: int) -> bool:
-        """Return whether the numbers of one metric's matrix are on one scale, as effect sizes are."""
-        return self.info(metric).poolable
-
-    def by_topic(self) -> dict[str, list[int]]:
-        """The numbers of the tests of each topic, in order; controls and tests without a topic last."""
-        numbers: dict[str, list[int]] = {}
-        for number, test in enumerate(self.tests):
-            numbers.setdefault(test.topic, []).append(number)
-        last = {CONTROL: 1, OWN: 2}
-        return dict(sorted(numbers.items(), key=lambda item: last.get(item[0], 0)))
-
     def results_of(self, subject: int) -> list[Result]:
-        """The results of one model, under all metrics."""
+        """Return the results of one model, under all metrics."""
         return [r for r, (s, _, _) in zip(self.results, self.places, strict=True) if s == subject]
 
 
 def lay_out(runs: Sequence[Run]) -> Layout:
     """Number the models, tests and metrics of all runs in the order in which they first appear."""
-    subjects: dict[tuple[int, str, str], int] = {}
+    results = [result for run in runs for result in run.results]
+    keys = [(number, r.model, r.options) for number, run in enumerate(runs) for r in run.results]
+    subjects = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    infos = {result.metric: result.info for result in reversed(results)}
+    metrics = {name: place for place, name in enumerate(dict.fromkeys(r.metric for r in results))}
     tests: dict[str, TestRow] = {}
-    metrics: dict[str, int] = {}
-    results: list[Result] = []
-    keys: list[tuple[tuple[int, str, str], str, str]] = []
-    for number, run in enumerate(runs):
+    by_topic: dict[str, list[int]] = {}
+    for run in runs:
         topics = run.record.get("topics", {})
-        for result in run.results:
-            key = (number, result.model, result.options)
-            subjects.setdefault(key, len(subjects))
-            metrics.setdefault(result.metric, len(metrics))
-            if result.row not in tests:
-                tests[result.row] = _test_row(result, topics.get(result.test, ""))
-            results.append(result)
-            keys.append((key, result.row, result.metric))
-    place = {name: position for position, name in enumerate(tests)}
+        for r in run.results:
+            if r.row in tests:
+                continue
+            topic = topics.get(r.test, "")
+            topic = topic if topic and topic != r.test else NO_TOPIC
+            title, words = human_name(r.categories), list_name(r.test, r.categories, r.context)
+            by_topic.setdefault(topic, []).append(len(tests))
+            tests[r.row] = TestRow(r.row, title, words, r.context, topic, r.categories, r.roles)
+    rows = {name: place for place, name in enumerate(tests)}
+    last = {CONTROL: 1, NO_TOPIC: 2}
     return Layout(
         _labelled(list(subjects), runs),
         list(tests.values()),
         list(metrics),
+        [infos[name] for name in metrics],
+        dict(sorted(by_topic.items(), key=lambda item: last.get(item[0], 0))),
         results,
-        [(subjects[key], place[test], metrics[metric]) for key, test, metric in keys],
-    )
-
-
-def _test_row(result: Result, topic: str) -> TestRow:
-    own = not topic or topic == result.test
-    return TestRow(
-        result.row,
-        human_name(result.categories),
-        list_name(result.test, result.categories, result.context),
-        result.context,
-        OWN if own else topic,
-        result.categories,
-        result.roles,
+        [(subjects[key], rows[r.row], metrics[r.metric]) for key, r in zip(keys, results, strict=True)],
     )
 
 

@@ -28,25 +28,25 @@ from weatherglass.stats.leave_one_out import each_words, without_each_word
 from weatherglass.stats.scale import NO_SPREAD, Scale, Within, within
 
 LARGEST_P_USED = 0.5
-"""Above it t* comes near 0 and says nothing of the spread; the variance within the sets stands in."""
+"""Above it t* is near 0 and says nothing about the spread; the variance within the sets is used instead."""
 LEAST_SHRINK = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class FixedAttributes:
-    """An effect with A, B and the templates as they are."""
+    """An effect for fixed A, B and templates."""
 
     effect_size: float
     """d; NaN where all scores are equal."""
     p: float
-    """Of the exact permutation test, two-sided, as it was given."""
+    """p of the exact permutation test, two-sided, as it was given."""
     interval: Interval | None
     reason: Reason | None
     """Why there is no interval."""
 
 
 def fixed_attributes(x: Vector, y: Vector, p: float, alpha: float = 0.05, ddof: int = 1) -> FixedAttributes:
-    """The interval of d at level 1 − alpha that leaves out 0 exactly when p ≤ alpha.
+    """Return the interval of d at level 1 − alpha that leaves out 0 exactly when p ≤ alpha.
 
     Args:
         x: scores of the words of X.
@@ -68,7 +68,7 @@ def fixed_attributes(x: Vector, y: Vector, p: float, alpha: float = 0.05, ddof: 
 
 
 def fixed_ends(scores: Within, p: Vector, alpha: float) -> tuple[Vector, Vector]:
-    """The low and high end of each interval of d; NaN where it is not estimable."""
+    """Return the low and high end of each interval of d; NaN where it is not estimable."""
     scale, g = scores.scale, scores.g
     t = upper_point(alpha / 2, scale.df)
     variance, shrink = variance_and_shrink(scores)
@@ -82,7 +82,7 @@ def fixed_ends(scores: Within, p: Vector, alpha: float) -> tuple[Vector, Vector]
 
 
 def variance_and_shrink(scores: Within) -> tuple[Vector, Vector]:
-    """v and k: the jackknife variance of g over words, and what takes the bias of g off the near end."""
+    """Return v and k: the jackknife variance of g over words, and what removes the bias of g at the near end."""
     g, without = scores.g, without_each_word(scores).g
     with np.errstate(divide="ignore", invalid="ignore"):
         sets = without[..., : scores.scale.n_x], without[..., scores.scale.n_x :]
@@ -164,17 +164,17 @@ LEAST_TEMPLATES = 3
 
 @dataclass(frozen=True, slots=True)
 class RandomAttributes:
-    """An effect over words and attributes of this kind."""
+    """An effect for random words and attributes."""
 
     p: float | None
-    """Of the crossed t-test, two-sided; it needs no reliability, so it stays where the effect is not estimable."""
+    """p of the crossed t-test, two-sided; it needs no reliability, so it exists even if the effect is not estimable."""
     effect_size: float | None
     """d∞: with endless attributes."""
     interval: Interval | None
     interval_90: Interval | None
-    """What a result without effect excludes is read from this one (docs/methods 10.5)."""
+    """It shows which effects a result without effect excludes (docs/methods 10.5)."""
     score_reliability: float | None
-    """ρ: the share of the variance of scores within X and Y that is not owed to the choice of attributes."""
+    """ρ: the share of the variance of scores within X and Y that is not due to the choice of attributes."""
     corrected: bool = True
     """False for statistics other than mean: the attributes' noise is in d and in its interval."""
     reason: Reason | None = None
@@ -197,12 +197,12 @@ class Crossed:
     """v, of g∞ at the estimate."""
     df: Vector
     least_variance: Vector
-    """v of *these attributes* over ρ: other attributes cannot make g∞ more certain than these make it."""
+    """v of fixed attributes over ρ: other attributes cannot make g∞ more certain than these do."""
     shrink: Vector
-    """k of *these attributes*."""
+    """k of fixed attributes."""
 
     def ends(self, alpha: float) -> tuple[Vector, Vector]:
-        """The low and high end of each interval of d∞ at level 1 − alpha; NaN where it is not estimable."""
+        """Return the low and high end of each interval of d∞ at level 1 − alpha; NaN where it is not estimable."""
         at_zero = upper_point(alpha / 2, self.df_at_zero) ** 2 * self.variance_at_zero
         of_words = upper_point(alpha / 2, self.scale.df) ** 2 * self.least_variance
         of_all = upper_point(alpha / 2, self.df) ** 2 * self.variance
@@ -219,7 +219,7 @@ def random_attributes(
     ddof: int = 1,
     templates: Matrix | None = None,
 ) -> RandomAttributes:
-    """The crossed t-test, d∞ and the interval of d∞ that leaves out 0 exactly when p ≤ alpha.
+    """Return the crossed t-test, d∞ and the interval of d∞ that leaves out 0 exactly when p ≤ alpha.
 
     Args:
         to_a: measures of words (X first) to each word of A, larger where closer.
@@ -227,8 +227,8 @@ def random_attributes(
         n_x: the number of words in X.
         alpha: of the interval, at most 0.5.
         ddof: of the sd in d.
-        templates: scores s(w, t) of each word in each template, where all words stand in the same 3 or more; their
-            mean over templates is the word's score. Without them the templates are held as they are.
+        templates: scores s(w, t) of each word in each template, where all words occur in the same 3 or more; their
+            mean over templates is the word's score. Without them the templates are fixed.
     """
     if min(to_a.shape[-1], to_b.shape[-1]) < LEAST_ATTRIBUTES:
         return _left_out(Reason.TOO_FEW_ATTRIBUTES)
@@ -258,13 +258,13 @@ def _left_out(reason: Reason) -> RandomAttributes:
 
 
 def _differences_vary(table: Matrix, n_x: int) -> bool:
-    """Whether X and Y differ more on one attribute or template than on another; then there is something to test by."""
+    """Return whether X and Y differ more on one attribute or template than on another, so that a test exists."""
     differences = table[:n_x].mean(axis=0) - table[n_x:].mean(axis=0)
     return bool(np.ptp(differences) > NO_SPREAD * np.abs(table).max())
 
 
 def crossed(to_a: Matrix, to_b: Matrix, n_x: int, ddof: int = 1, templates: Matrix | None = None) -> Crossed:
-    """`random_attributes` for tables with any leading axes; effects are NaN where ρ < 0.1."""
+    """Compute `random_attributes` for tables with any leading axes; effects are NaN where ρ < 0.1."""
     scores = within(to_a.mean(axis=-1) - to_b.mean(axis=-1), n_x, ddof)
     scale = scores.scale
     factors = [factor(to_a, scale), factor(to_b, scale, -1)]
@@ -312,7 +312,7 @@ def crossed(to_a: Matrix, to_b: Matrix, n_x: int, ddof: int = 1, templates: Matr
 def _jackknifed(
     scores: Within, factors: Sequence[Factor], noise: Vector, signal: Vector
 ) -> tuple[Vector, Vector]:
-    """H and its degrees of freedom: the jackknife variance of g∞, linear in Δ and τ², over words and factors."""
+    """Return H and its degrees of freedom: the jackknife variance of g∞, linear in Δ and τ², over words and factors."""
     scale = scores.scale
     tau, noise_of = np.sqrt(signal)[..., np.newaxis], noise[..., np.newaxis]
     slope = (scores.difference / (2 * signal))[..., np.newaxis]
@@ -341,7 +341,9 @@ def _jackknifed(
 def random_attributes_uncorrected(
     scores: Vector, without_levels: Sequence[Matrix], n_x: int, alpha: float = 0.05, ddof: int = 1
 ) -> RandomAttributes:
-    """A jackknife-t interval of d and its p.
+    """Compute a jackknife-t interval of d and its p, for statistics other than the mean.
+
+    A median or an extreme has no two-way table to estimate the noise from (docs/methods 10.2), so d is not corrected.
 
     Args:
         scores: of the words, X (the first n_x) before Y.

@@ -1,4 +1,4 @@
-"""Confidence intervals of d: percentile and BCa bootstrap over the units of X, Y, A and B (docs/methods 3).
+"""Compute confidence intervals of d: percentile and BCa bootstrap over the units of X, Y, A and B (docs/methods 3).
 
 Everything starts from the raw measures m(w, a); the vectors are not touched again. A resample is a count of how often
 each unit was drawn, so that for the statistic `mean` all resamples of a block are a few matrix products.
@@ -20,9 +20,9 @@ RESAMPLES = 2_000
 MOST_RESAMPLES = 128_000
 LARGEST_ERROR = 0.01
 GROUPS = 20
-"""Of resamples, each left out in turn to learn how far the ends move with the draws."""
+"""Groups of resamples, each left out in turn to estimate how far the ends vary with the draws."""
 BLOCK_ENTRIES = 1 << 21
-"""Scores held at once (16 MB of them); resamples are taken in blocks."""
+"""Scores in memory at once (16 MB of them); resamples are taken in blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,11 @@ class Sample:
     ddof: int = 1
 
     def sizes(self) -> list[int]:
-        """Units in X, Y, A and B."""
+        """Return the numbers of units in X, Y, A and B."""
         return [int(unit.max()) + 1 for unit in self.units]
 
     def scores(self, a_counts: Matrix, b_counts: Matrix) -> Matrix:
-        """The score of each unit of X and then of Y, one column per draw of the attributes' units."""
+        """Return the score of each unit of X and then of Y, one column per draw of the attributes' units."""
         _, _, a_units, b_units = self.units
         of_elements = self._element_scores(a_counts[a_units], b_counts[b_units])
         x_units, y_units = self.units[:2]
@@ -76,13 +76,13 @@ class BootstrapInterval:
     percentile_low: float
     percentile_high: float
     resamples: int
-    """How many resamples had an effect size at all."""
+    """How many resamples had an effect size."""
     monte_carlo_error: float
-    """The standard error of the less certain BCa end that is owed to the draws alone."""
+    """The standard error of the less certain BCa end that is due to the draws alone."""
 
 
 def effect_sizes(scores: Matrix, x_counts: Matrix, y_counts: Matrix, ddof: int) -> Vector:
-    """d of each column of `scores`, whose units count as often as they were drawn; NaN where all scores agree."""
+    """Return d of each column of `scores`, whose units count as often as they were drawn; NaN if all scores agree."""
     x, y = scores[: len(x_counts)], scores[len(x_counts) :]
     n_x, n_y = x_counts.sum(axis=0), y_counts.sum(axis=0)
     x_mean, y_mean = (x_counts * x).sum(axis=0) / n_x, (y_counts * y).sum(axis=0) / n_y
@@ -95,7 +95,7 @@ def effect_sizes(scores: Matrix, x_counts: Matrix, y_counts: Matrix, ddof: int) 
 
 
 def resampled_effect_sizes(sample: Sample, resamples: int, rng: np.random.Generator) -> Vector:
-    """d of bootstrap resamples: units drawn with replacement within each of the four sets."""
+    """Return d of bootstrap resamples: units drawn with replacement within each of the four sets."""
     sizes = sample.sizes()
     blocks = []
     for columns in _blocks(resamples, len(sample.to_a)):
@@ -105,7 +105,7 @@ def resampled_effect_sizes(sample: Sample, resamples: int, rng: np.random.Genera
 
 
 def jackknife_effect_sizes(sample: Sample) -> list[Vector]:
-    """d with each unit of X, Y, A and B left out in turn; a set of one unit is left as it is."""
+    """Return d with each unit of X, Y, A and B left out in turn; a set of one unit is left as it is."""
     sizes = sample.sizes()
     all_once = [np.ones((size, 1)) for size in sizes]
     left_out = []
@@ -127,7 +127,7 @@ def jackknife_effect_sizes(sample: Sample) -> list[Vector]:
 def bootstrap_interval(
     sample: Sample, d: float, alpha: float, rng: np.random.Generator
 ) -> BootstrapInterval | None:
-    """BCa and percentile intervals of d (Efron & Tibshirani 1993, chapter 14), or None where d has no spread.
+    """Return BCa and percentile intervals of d (Efron & Tibshirani 1993, chapter 14), or None where d has no spread.
 
     Resamples are added until the ends move by less than 0.01 with the draws, at most MOST_RESAMPLES.
     """
@@ -143,7 +143,7 @@ def bootstrap_interval(
 def interval_of(
     estimate: float, drawn: Vector, left_out: Sequence[Vector], alpha: float
 ) -> BootstrapInterval | None:
-    """BCa and percentile ends from resamples and jackknife; None where too many resamples have no effect size."""
+    """Return BCa and percentile ends from resamples and jackknife; None if too many resamples have no effect size."""
     resamples = len(drawn)
     drawn = drawn[np.isfinite(drawn)]
     if math.isnan(estimate) or len(drawn) < max(resamples / 2, 2 * GROUPS):
@@ -159,7 +159,7 @@ def interval_of(
 def _monte_carlo_error(
     estimate: float, drawn: Vector, acceleration: float, tails: tuple[float, float]
 ) -> float:
-    """The standard error of the less certain end over other draws: a jackknife over groups of them.
+    """Return the standard error of the less certain end over other draws: a jackknife over groups of them.
 
     Bias correction and quantile come from the same draws, and each adds its part.
     """
@@ -176,7 +176,7 @@ def _bca_ends(
 
 
 def _bca_levels(d: float, drawn: Vector, acceleration: float, levels: tuple[float, float]) -> list[float]:
-    """The levels that BCa reads the resamples at: corrected for bias and for a spread that changes with d."""
+    """Return the levels that BCa reads the resamples at: corrected for bias and for a spread that changes with d."""
     from scipy.special import ndtr, ndtri
 
     below = (np.count_nonzero(drawn < d) + 0.5 * np.count_nonzero(drawn == d)) / len(drawn)
@@ -190,7 +190,7 @@ def _bca_levels(d: float, drawn: Vector, acceleration: float, levels: tuple[floa
 
 
 def _acceleration(left_out: Sequence[Vector]) -> float:
-    """The skewness of the influence of single units, over several samples (Davison & Hinkley 1997, eq. 5.23)."""
+    """Return the skewness of the influence of single units, over several samples (Davison & Hinkley 1997, eq. 5.23)."""
     cubes = squares = 0.0
     for values in left_out:
         finite = values[np.isfinite(values)]
@@ -207,7 +207,7 @@ def _blocks(total: int, rows: int) -> Iterator[int]:
 
 
 def _starts(total: int, rows: int) -> Iterator[tuple[int, int]]:
-    """Blocks of columns that keep a matrix with this many rows within bounds."""
+    """Yield blocks of columns that keep a matrix with this many rows within bounds."""
     size = max(1, BLOCK_ENTRIES // rows)
     for start in range(0, total, size):
         yield start, min(size, total - start)

@@ -58,7 +58,7 @@ def confounding(
     x_templates: Collection[str] = (),
     y_templates: Collection[str] = (),
 ) -> Confounding | None:
-    """Return why p by words would not hold its level; None where the test can be tested.
+    """Return why p by words would exceed its level; None if the test can be tested.
 
     Args:
         x: the units of X.
@@ -104,14 +104,14 @@ def _shares(tokens: Sequence[TokenContrast], of_x: bool) -> str:
 
 
 def _listed(tokens: Sequence[TokenContrast], noun: str, piece: bool) -> str:
-    """The words, or the pieces, among the tokens."""
+    """Return the words, or the pieces, among the tokens."""
     names = [f"'{_shown(token.token)}'" for token in tokens if token.piece is piece]
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return f"the {noun}{'s' if len(names) > 1 else ''} {', '.join(names[:MOST_NAMED])}{more}" if names else ""
 
 
 def _shown(piece: str) -> str:
-    """A piece without the signs by which tokenizers mark the begin or the inside of a word."""
+    """Return a piece without the signs by which tokenizers mark the beginning or the inside of a word."""
     return piece.lstrip("▁Ġ").removeprefix("##") or piece
 
 

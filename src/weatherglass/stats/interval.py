@@ -25,24 +25,24 @@ class Interval:
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether the effect is significant at 1 − level; an end that is 0 counts as left out."""
+        """Return whether the effect is significant at 1 − level; an end that is 0 counts as left out."""
         return self.low >= 0 or self.high <= 0
 
     @property
     def largest(self) -> float:
-        """The larger |end|: effects beyond it are excluded."""
+        """Return the larger |end|: effects beyond it are excluded."""
         return max(abs(self.low), abs(self.high))
 
 
 def upper_point(tail: Vector | float, df: Vector | float) -> Vector:
-    """The point of t(df) above which `tail` of it lies; exact far out, where 1 − tail would be rounded to 1."""
+    """Return the point that t(df) exceeds with probability `tail`; exact even where 1 − tail would be 1."""
     from scipy.special import stdtrit  # here: reading a finished run should not wait for its import
 
     return np.asarray(-stdtrit(df, np.maximum(tail, SMALLEST)), dtype=np.float64)
 
 
 def two_sided_p(t: Vector, df: Vector | float) -> Vector:
-    """The chance of a |t(df)| at least this large."""
+    """Return the chance of a |t(df)| at least this large."""
     from scipy.special import stdtr
 
     return np.asarray(2 * stdtr(df, -np.abs(t)), dtype=np.float64)
@@ -55,7 +55,7 @@ def ends(
     significant: Flags,
     shrink: Vector | float = 1.0,
 ) -> tuple[Vector, Vector]:
-    """The low and high end of an interval of g.
+    """Return the low and high end of an interval of g.
 
     The squared half-width is linear between `at_zero` (Q₀), what a test of g = 0 uses, and `at_estimate` (Q₁).
 
@@ -93,20 +93,20 @@ class Reason(StrEnum):
 
 
 def jackknife_variance(without_each: Vector) -> Vector:
-    """(m − 1)/m · Σ (value without i − their mean)² along the last axis."""
+    """Return the jackknife variance, (m − 1)/m · Σ (value without i − their mean)² along the last axis."""
     m = without_each.shape[-1]
     centred = without_each - without_each.mean(axis=-1, keepdims=True)
     return np.asarray((m - 1) / m * np.einsum("...i,...i->...", centred, centred))
 
 
 def jackknife_bias(without_each: Vector, value: Vector) -> Vector:
-    """(m − 1) · (mean of the values without each − the value)."""
+    """Return the jackknife bias, (m − 1) · (mean of the values without each − the value)."""
     m = without_each.shape[-1]
     return np.asarray((m - 1) * (without_each.mean(axis=-1) - value))
 
 
 def combined_df(variances: Sequence[Vector], dfs: Sequence[float]) -> Vector:
-    """Degrees of freedom of a sum of independent variances (Satterthwaite 1946), not below 1."""
+    """Return degrees of freedom of a sum of independent variances (Satterthwaite 1946), not below 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
         df = sum(variances) ** 2 / sum(v**2 / df for v, df in zip(variances, dfs, strict=True))
     return np.asarray(np.fmax(df, 1.0), dtype=np.float64)

@@ -39,12 +39,12 @@ class WithoutWord:
 
 
 def each_words(scale: Scale, of_x: float, of_y: float) -> Vector:
-    """One number for every word of X, another for every word of Y."""
+    """Return one number for every word of X, another for every word of Y."""
     return np.repeat(np.array([of_x, of_y], dtype=np.float64), [scale.n_x, scale.n_y])
 
 
 def without_each_word(scores: Within) -> WithoutWord:
-    """Δ ∓ eᵢ/(m − 1) and ν·s_w² − eᵢ²·m/(m − 1), with m the size of the word's set."""
+    """Return Δ ∓ eᵢ/(m − 1) and ν·s_w² − eᵢ²·m/(m − 1), with m the size of the word's set."""
     scale, e = scores.scale, scores.residuals
     m = each_words(scale, scale.n_x, scale.n_y)
     squares = scores.squares[..., np.newaxis]
@@ -57,7 +57,7 @@ def without_each_word(scores: Within) -> WithoutWord:
 
 
 def effect_sizes_without_words(scores: Vector, n_x: int, ddof: int = 1) -> Vector:
-    """d without each word of X (the first n_x along the last axis) and of Y; NaN where it does not exist."""
+    """Return d without each word of X (the first n_x along the last axis) and of Y; NaN where it does not exist."""
     centred = within(scores, n_x, ddof)
     scale, left = centred.scale, without_each_word(centred)
     between = left.difference**2 * each_words(
@@ -69,20 +69,20 @@ def effect_sizes_without_words(scores: Vector, n_x: int, ddof: int = 1) -> Vecto
 
 
 def effect_sizes_of_columns(scores: Matrix, n_x: int, ddof: int = 1) -> Vector:
-    """d of every column: words down, X first; across, the scores without each attribute or template."""
+    """Return d of every column: words down, X first; across, the scores without each attribute or template."""
     centred = within(np.swapaxes(scores, -1, -2), n_x, ddof)
     return centred.scale.effect_size(centred.g)
 
 
 def mean_without_each(rows: Matrix) -> Matrix:
-    """The mean of each row without each of its entries."""
+    """Return the mean of each row without each of its entries."""
     mean = rows.mean(axis=-1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(mean - (rows - mean) / (rows.shape[-1] - 1))
 
 
 def order_statistic_without_each(rows: Matrix, *places: int) -> Matrix:
-    """The mean of the `places`-th smallest of each row without each of its entries; NaN without its only one."""
+    """Return the mean of the `places`-th smallest of each row without each of its entries; NaN without its only one."""
     if rows.shape[-1] == 1:
         return np.full(rows.shape, np.nan)
     order = np.argsort(rows, axis=-1, kind="stable")
@@ -95,18 +95,18 @@ def order_statistic_without_each(rows: Matrix, *places: int) -> Matrix:
 
 
 def median_without_each(rows: Matrix) -> Matrix:
-    """The median of each row without each of its entries."""
+    """Return the median of each row without each of its entries."""
     left = rows.shape[-1] - 1
     return order_statistic_without_each(rows, (left - 1) // 2, left // 2)
 
 
 def min_without_each(rows: Matrix) -> Matrix:
-    """The least of each row without each of its entries."""
+    """Return the least of each row without each of its entries."""
     return order_statistic_without_each(rows, 0)
 
 
 def max_without_each(rows: Matrix) -> Matrix:
-    """The largest of each row without each of its entries."""
+    """Return the largest of each row without each of its entries."""
     return order_statistic_without_each(rows, rows.shape[-1] - 2)
 
 
@@ -127,7 +127,7 @@ WHOLE: Mapping[str, Callable[..., Matrix]] = {
 
 
 def nearest_pair_without_each(to_a: Matrix, to_b: Matrix) -> tuple[Matrix, Matrix]:
-    """min |m(w,a) − m(w,b)| of each row without each a, and without each b (`eq2`).
+    """Return min |m(w,a) − m(w,b)| of each row without each a, and without each b (`eq2`).
 
     The nearest a and b are neighbours in the merged row. Taking one entry out removes the two gaps that it bounds and
     makes its neighbours meet.
@@ -138,7 +138,7 @@ def nearest_pair_without_each(to_a: Matrix, to_b: Matrix) -> tuple[Matrix, Matri
     from_a = order < to_a.shape[-1]
 
     def gaps(apart: int) -> Matrix:
-        """Between entries of unlike sets that are so many places apart; infinite between entries of one set."""
+        """Return the gaps between entries of unlike sets this many places apart; infinite within one set."""
         gap = ranked[..., apart:] - ranked[..., :-apart]
         return np.where(from_a[..., apart:] == from_a[..., :-apart], np.inf, gap)
 
@@ -222,7 +222,7 @@ class Removal:
 def removals_of_words(
     scores: Vector, n_x: int, names: tuple[Sequence[str], Sequence[str]], ddof: int
 ) -> Iterator[Removal]:
-    """d without each word of X and of Y, in closed form."""
+    """Yield d without each word of X and of Y, in closed form."""
     without = effect_sizes_without_words(scores, n_x, ddof)
     for place, name in enumerate((*names[0], *names[1])):
         in_x = place < n_x
@@ -236,7 +236,7 @@ def removals_of_words(
 def removals_of_attributes(
     without: Matrix, n_x: int, role: str, names: Sequence[str], ddof: int
 ) -> Iterator[Removal]:
-    """d without each attribute, from the scores of all words (down) without each of them (across)."""
+    """Yield d without each attribute, from the scores of all words (down) without each of them (across)."""
     if len(names) < 2:
         return
     for name, d, scores in zip(names, effect_sizes_of_columns(without, n_x, ddof), without.T, strict=True):
@@ -249,10 +249,10 @@ def tested(
     p_value: float,
     alpha: float,
 ) -> tuple[LeftOut, ...]:
-    """The removals, with p of those without which a significant result might not be one.
+    """Return the removals, with p of those without which a significant result might not be significant.
 
-    A removal whose t-test stays far below alpha is passed over, and so is one whose rough bounds of p lie below it;
-    of each kind the one with the largest p is tested in any case.
+    A removal is skipped if its t-test is far below alpha, or if its rough bounds of p are below alpha; the one with the
+    largest p of each kind is always tested.
     """
     left_out = [
         LeftOut(r.kind, r.role, r.name, None if math.isnan(r.effect_size) else r.effect_size)
@@ -280,7 +280,7 @@ def tested(
 
 
 def _is_rough(found: Significance) -> bool:
-    """Whether p is known between bounds only, which could be closer."""
+    """Return whether p is known only between bounds, which could be closer."""
     return found.certified and found.p_low != found.p_high
 
 

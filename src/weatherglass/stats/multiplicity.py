@@ -26,7 +26,7 @@ CORRECTIONS = (*ADJUSTMENTS, "westfall-young")
 def adjust(
     p_values: Sequence[float] | Vector, method: str = DEFAULT_CORRECTION, family: int | None = None
 ) -> Vector:
-    """Adjusted p-values, in the order given; a row is significant after correction if its value is ≤ alpha.
+    """Return adjusted p-values, in the order given; a row is significant after correction if its value is ≤ alpha.
 
     Args:
         p_values: one p per row; NaN where a row has none. It ranks last, counts in the family and stays NaN.
@@ -43,10 +43,10 @@ def adjust(
         raise unknown("correction", method, ADJUSTMENTS)
     if size < len(p):
         raise WeatherglassError(
-            f"a family of {size} cannot hold the {len(p)} rows at hand; give a larger family"
+            f"a family of {size} is smaller than the {len(p)} rows given; give a larger family"
         )
     if ((p < 0) | (p > 1)).any():
-        raise WeatherglassError("p-values to be adjusted lie between 0 and 1")
+        raise WeatherglassError("p-values to be adjusted must be between 0 and 1")
     order = np.argsort(p, kind="stable")  # NaN last
     ranks = np.arange(1, len(p) + 1)
     if method == "holm":
@@ -61,9 +61,9 @@ def adjust(
 
 
 def adjust_groups(within: Sequence[Vector], groups: int | None = None) -> list[Vector]:
-    """Adjusted p of tests in groups, from their p adjusted within each group: Holm between the groups.
+    """Return adjusted p of tests in groups, from their p adjusted within each group: Holm between the groups.
 
-    A group stands for the test with its smallest p. A test is rejected where its p within the group is at most alpha
+    A group is represented by its smallest p. A test is rejected where its p within the group is at most alpha
     over the number of groups that Holm's step leaves, so the error over all groups stays below alpha.
 
     Args:
@@ -83,7 +83,7 @@ def adjust_groups(within: Sequence[Vector], groups: int | None = None) -> list[V
 
 
 ENUMERATED = 100_000
-"""Up to so many labellings all are looked at."""
+"""Up to this many labellings, all are enumerated."""
 DRAWS = 9_999
 AT_A_TIME = 4_096
 TIE = 1e-12
@@ -103,15 +103,15 @@ class MaxT:
 
     p: Vector
     exact: bool
-    """Whether every labelling was looked at."""
+    """Whether every labelling was enumerated."""
     labellings: int
-    """How many were looked at, the observed one among them."""
+    """How many were evaluated, including the observed one."""
 
 
 def westfall_young(
     scores: Matrix, n_x: int, alternative: Alternative = "two-sided", draws: int = DRAWS, seed: int = 0
 ) -> MaxT:
-    """For each test the share of labellings whose largest |d| over all tests is at least its |d|.
+    """Return for each test the share of labellings whose largest |d| over all tests is at least its |d|.
 
     Args:
         scores: words (X first) down, tests across; equal scores of a test leave it with p = 1.
@@ -141,20 +141,20 @@ def westfall_young(
 
 
 def every_labelling(n: int, n_x: int) -> Iterator[Matrix]:
-    """Every choice of n_x words for X, some thousand at a time: 1 where a word is in X, else 0."""
+    """Yield every choice of n_x words for X, some thousand at a time: 1 where a word is in X, else 0."""
     yield from _every_labelling(n, n_x)
 
 
 @lru_cache(maxsize=2)
 def _every_labelling(n: int, n_x: int) -> tuple[Matrix, ...]:
-    """Kept, since lists of the same size follow one another; a dozen MB at most."""
+    """Return every labelling, cached because lists of the same size follow one another; at most a dozen MB."""
     rows = itertools.combinations(range(n), n_x)
     chunks = iter(lambda: list(itertools.islice(rows, AT_A_TIME)), [])
     return tuple(_membership(np.array(chunk, dtype=np.int64), n) for chunk in chunks)
 
 
 def random_labellings(n: int, n_x: int, draws: int, seed: int) -> Iterator[Matrix]:
-    """Independent random choices of n_x words for X, in the same form."""
+    """Yield independent random choices of n_x words for X, in the same form."""
     rng = np.random.default_rng(seed)
     for start in range(0, draws, AT_A_TIME):
         keys = rng.random((min(AT_A_TIME, draws - start), n))
@@ -162,7 +162,7 @@ def random_labellings(n: int, n_x: int, draws: int, seed: int) -> Iterator[Matri
 
 
 def _membership(chosen: Integers, n: int) -> Matrix:
-    """1 where a word is in X, else 0; a row a labelling."""
+    """Return 1 where a word is in X, else 0; one row per labelling."""
     in_x = np.zeros((len(chosen), n))
     np.put_along_axis(in_x, chosen, 1.0, axis=1)
     return in_x

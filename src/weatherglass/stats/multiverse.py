@@ -23,11 +23,11 @@ from weatherglass.stats.permutation.base import Budget, Significance
 from weatherglass.stats.scale import NO_SPREAD, within
 
 EACH = Budget(seconds=0.01)
-"""For p of a single specification: there are many, so bounds within 1 % do where counting takes longer."""
+"""Budget of p of a single specification: there are many, so bounds within 1 % are enough if counting takes longer."""
 
 
 def standardised(scores: Matrix) -> Matrix:
-    """Scores of every specification (a column) with mean 0 and sd 1 over the words; zeros where all are equal."""
+    """Return scores of every specification (a column) with mean 0 and sd 1 over the words; zeros if all are equal."""
     centred = scores - scores.mean(axis=0)
     sd = centred.std(axis=0, ddof=1)
     flat = sd <= NO_SPREAD * np.abs(scores).max(axis=0)
@@ -35,7 +35,7 @@ def standardised(scores: Matrix) -> Matrix:
 
 
 def effect_sizes(scores: Matrix, n_x: int) -> Vector:
-    """d of every specification; NaN where all its scores are equal."""
+    """Return d of every specification; NaN where all its scores are equal."""
     z = standardised(scores)
     d: Vector = z[:n_x].mean(axis=0) - z[n_x:].mean(axis=0)
     return np.where(z.any(axis=0), d, np.nan)
@@ -48,11 +48,11 @@ class JointTest:
     mean_d: float
     significance: Significance
     scores: Vector
-    """Of each word, X first: standardised in each specification, averaged over them."""
+    """The score of each word, X first: standardised in each specification, averaged over them."""
 
     @property
     def p(self) -> float:
-        """Two-sided."""
+        """Return the two-sided p."""
         return self.significance.p_value
 
 
@@ -60,7 +60,7 @@ def joint_test(scores: Matrix, n_x: int, budget: Budget | None = None) -> JointT
     """Test the mean of d over all specifications, each with the same weight.
 
     Args:
-        scores: words (X first) down, specifications across; one with equal scores says nothing and counts as d = 0.
+        scores: words (X first) down, specifications across; a specification with equal scores counts as d = 0.
         n_x: the number of words in X.
         budget: what an exact method may spend.
     """
@@ -78,16 +78,16 @@ class Specifications:
 
     d: Vector
     p: Vector
-    """Of the exact permutation test, two-sided; not corrected for being many."""
+    """p of the exact permutation test, two-sided; not corrected for multiple tests."""
     low: Vector
     high: Vector
-    """The ends of its interval, with these attributes (docs/methods 10.1)."""
+    """The ends of its interval for fixed attributes (docs/methods 10.1)."""
     word_variance: Vector
     """The squared standard error of d over words: a jackknife."""
 
 
 def each_specification(scores: Matrix, n_x: int, alpha: float = 0.05) -> Specifications:
-    """d, p and interval of every specification (a column of the scores)."""
+    """Return d, p and interval of every specification (a column of the scores)."""
     from weatherglass.stats.permutation import permutation_test
 
     p = np.array(
@@ -111,7 +111,7 @@ class Decomposition:
     """Parts of a variance that add up to it."""
 
     variance: float
-    """Of all specifications, divided by their number."""
+    """The variance over all specifications, divided by their number."""
     main: dict[str, float]
     """By choice: the variance of the means of its levels."""
     pairs: dict[str, float]
@@ -120,11 +120,11 @@ class Decomposition:
     """Three and more choices together."""
 
     def share(self, part: float) -> float:
-        """The part as a share of the variance; 0 where there is none."""
+        """Return the part as a share of the variance; 0 where there is none."""
         return part / self.variance if self.variance > 0 else 0.0
 
     def shares(self) -> dict[str, float]:
-        """Every part as a share, the largest first; they add up to 1."""
+        """Return every part as a share, the largest first; they add up to 1."""
         parts = {**self.main, **self.pairs, "rest": self.rest}
         return {
             name: self.share(part)
@@ -132,7 +132,7 @@ class Decomposition:
         }
 
     def to_json(self) -> dict[str, object]:
-        """Plain values."""
+        """Return plain values."""
         return {"variance": self.variance, "main": self.main, "pairs": self.pairs, "rest": self.rest}
 
 
@@ -163,7 +163,7 @@ def decompose(table: Table, choices: Sequence[str]) -> Decomposition:
 
 
 def _mean_over_others(table: Table, *axes: int) -> Table:
-    """The mean over all axes but these, which keep their places."""
+    """Return the mean over all axes but these, which keep their places."""
     others = tuple(axis for axis in range(table.ndim) if axis not in axes)
     return np.asarray(table.mean(axis=others, keepdims=True))
 
@@ -171,7 +171,7 @@ def _mean_over_others(table: Table, *axes: int) -> Table:
 def combine(
     parts: Sequence[Decomposition], sizes: Sequence[int], means: Sequence[float], choice: str
 ) -> Decomposition:
-    """Several tables with other levels, as one: what lies between their means belongs to `choice`.
+    """Combine the decompositions of several tables; the variance between their means belongs to `choice`.
 
     Args:
         parts: the decomposition of each table.
@@ -222,7 +222,7 @@ class Halves:
 def halves(
     to_a: Matrix, to_b: Matrix, n_x: int, targets: bool, attributes: bool, seed: int = 0
 ) -> Halves | None:
-    """Halves of X and Y, of A and B, or of all four; None where a list that is halved is too short.
+    """Compute d with halves of X and Y, of A and B, or of all four; None if a list to halve is too short.
 
     Args:
         to_a: measures of words (X first) to each word of A, larger where closer; the score is the mean over A less

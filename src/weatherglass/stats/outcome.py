@@ -1,4 +1,4 @@
-"""The seven outcomes of a test or topic, with their marks; importing this loads no numpy (docs/methods 12)."""
+"""Name the seven outcomes of a test or topic, with their marks; importing this loads no numpy (docs/methods 12)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Outcome(StrEnum):
 
     @property
     def mark(self) -> str:
-        """The outcome as one character."""
+        """Return the outcome as one character."""
         return _MARKS[self]
 
 
@@ -39,8 +39,8 @@ class Limit(StrEnum):
     ATTRIBUTES = "attribute words"
     """p for random attributes is too large, or does not exist."""
     ONE_WORD = "one word"
-    """Without some single word p is above alpha."""
+    """Without one of the words p is above alpha."""
     PIECES = "pieces"
-    """With the number of pieces held fixed p is too large."""
+    """With a fixed number of pieces p is too large."""
     MULTIVERSE = "multiverse"
     """Over all specifications of a multiverse p is above alpha."""

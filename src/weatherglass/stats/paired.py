@@ -35,12 +35,12 @@ class PairedChange:
     p: float | None
     """Two-sided, of no change."""
     interval: Interval | None
-    """Of the change of d; it leaves out 0 exactly when p ≤ 1 − level."""
+    """The interval of the change of d; it excludes 0 exactly if p ≤ 1 − level."""
     reason: Reason | None = None
 
     @property
     def change(self) -> float:
-        """d after less d before."""
+        """Return d after minus d before."""
         return self.after - self.before
 
 
@@ -53,19 +53,19 @@ class PairedJackknife:
     """g of the first model."""
     after: Vector
     variance_of_g: Vector
-    """Of the change of g."""
+    """The variance of the change of g."""
     variance_of_d: Vector
 
     @property
     def p(self) -> Vector:
-        """Two-sided, of no change; 1 where the models agree."""
+        """Return the two-sided p of no change; 1 where the models agree."""
         change = self.after - self.before
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(change == 0, 0.0, change / np.sqrt(self.variance_of_g))
         return two_sided_p(t, self.scale.df)
 
     def ends(self, alpha: float) -> tuple[Vector, Vector]:
-        """The low and high end of each interval of the change of d, which leave out 0 exactly when p ≤ alpha.
+        """Return the low and high end of each interval of the change of d, which exclude 0 exactly if p ≤ alpha.
 
         In the shape of docs/methods 10: the half-width at no change is that of the test on g, carried to d by the slope
         between the two estimates; at the estimate it is that of the change of d itself. Two effects that differ are
@@ -103,7 +103,7 @@ def paired_jackknife(before: Within, after: Within) -> PairedJackknife:
 def paired_change(
     before: Vector, after: Vector, n_x: int, alpha: float = 0.05, ddof: int = 1
 ) -> PairedChange:
-    """The change of d from the scores of the same words in two models, X (the first n_x) before Y."""
+    """Return the change of d from the scores of the same words in two models, X (the first n_x) before Y."""
     first, second = (within(np.asarray(scores, dtype=np.float64), n_x, ddof) for scores in (before, after))
     d = [float(model.scale.effect_size(model.g)) for model in (first, second)]
     if min(n_x, first.scale.n_y) < 2:

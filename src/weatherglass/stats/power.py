@@ -1,4 +1,4 @@
-"""How likely a test of these sizes is to find an effect, and the smallest effect that it is likely to find."""
+"""Compute the power of a test of given sizes, and the smallest effect that it detects with a given power."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def power(
     alternative: Alternative = "two-sided",
     ddof: int = 1,
 ) -> float:
-    """The chance of p ≤ alpha for an effect of size d in normal scores.
+    """Return the power, the probability of p ≤ alpha for an effect of size d in normal scores.
 
-    The t-test stands in for the permutation test, which it approaches; but where no permutation of so few words can
-    reach alpha, there is no power at all. NaN where no effect is as large as d.
+    The power is that of the t-test, which the permutation test approaches. It is 0 if no permutation of so few words
+    can reach alpha, and NaN if no effect can be as large as d.
     """
     scale = Scale(n_x, n_y, ddof)
     if scale.df < 1 or abs(d) >= scale.largest:
@@ -46,7 +46,7 @@ def minimum_detectable_effect_size(
     chance: float = 0.8,
     ddof: int = 1,
 ) -> float | None:
-    """The smallest d that is found with this chance; None where no effect can be."""
+    """Return the smallest d that is detected with the power `chance`; None if no effect can be."""
     scale = Scale(n_x, n_y, ddof)
     if scale.df < 1 or least_p(n_x, n_y, alternative) > alpha:
         return None
@@ -54,7 +54,7 @@ def minimum_detectable_effect_size(
     beyond = 1.0
     while power_at(beyond / sd, scale.df, alpha, alternative) < chance:
         beyond *= 2
-    # Halving, since scipy.optimize takes longer to import than a whole run's root takes to find.
+    # Bisection, since importing scipy.optimize takes longer than finding all roots of a run.
     g = beyond / 2
     step = beyond / 4
     while g + step > g:
@@ -64,7 +64,7 @@ def minimum_detectable_effect_size(
 
 
 def least_p(n_x: int, n_y: int, alternative: Alternative = "two-sided") -> float:
-    """The p of the most extreme labelling of untied scores; its mirror image counts where the sets are of one size."""
+    """Return the p of the most extreme labelling of untied scores; its mirror image counts if the sizes are equal."""
     labellings = math.comb(n_x + n_y, n_x)
     return (2 if alternative == "two-sided" and n_x == n_y else 1) / labellings
 

@@ -12,23 +12,23 @@ from weatherglass.arrays import Matrix, Vector
 
 @dataclass(frozen=True, slots=True)
 class Generalisability:
-    """How far one specification, or the mean of all, tells models apart as any other would."""
+    """How well one specification, or the mean of all, distinguishes models as any other would."""
 
     relative: float
-    """Of one specification: the share of the variance between models that any of them sees; rankings rest on it."""
+    """For one specification: the share of the variance that is between models; it decides how stable rankings are."""
     absolute: float
-    """The same where the size of d counts, too, so that a specification that gives larger d to all models costs."""
+    """The same if the size of d counts, too, so that a specification with larger d for all models lowers it."""
     relative_of_mean: float
-    """Of the mean over all the specifications at hand."""
+    """The relative coefficient of the mean over all specifications."""
     absolute_of_mean: float
     kendall_w: float
-    """Agreement of the specifications' rankings of the models: 1 where all are the same, 0 for none."""
+    """Agreement of the specifications' rankings of the models: 1 if all are the same, 0 for none."""
     models: int
     specifications: int
 
 
 def generalisability(d: Matrix) -> Generalisability | None:
-    """The coefficients of a table of d, models down and specifications across; None below two of either."""
+    """Return the coefficients of a table of d, models down and specifications across; None below two of either."""
     models, specifications = d.shape
     if min(models, specifications) < 2:
         return None
@@ -56,7 +56,7 @@ def generalisability(d: Matrix) -> Generalisability | None:
 
 
 def kendall_w(d: Matrix) -> float:
-    """Kendall's coefficient of concordance, corrected for ties: models are ranked down each column."""
+    """Return Kendall's coefficient of concordance, corrected for ties: models are ranked down each column."""
     from scipy.stats import rankdata  # here: it takes 0.5 s to import, and one model is not ranked
 
     models, judges = d.shape
@@ -72,9 +72,9 @@ def kendall_w(d: Matrix) -> float:
 
 DRAWS = 2_000
 ROUNDING = 1e-9
-"""Numbers closer than this share of the largest are one number: a metric may not see what another does."""
+"""Numbers closer than this share of the largest count as equal."""
 LEAST_TESTS = 5
-"""With fewer tests, tau has so few values, and moves so far with one test, that it says nothing."""
+"""With fewer tests, tau has few possible values and depends too much on a single test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def too_few_tests(tests: int) -> str:
 
 
 def kendall_tau(first: Vector, second: Vector) -> float:
-    """Kendall's tau-b of two rows of numbers; ties count for neither side.
+    """Return Kendall's tau-b of two rows of numbers; ties count for neither side.
 
     >>> kendall_tau(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
     0.3333333333333333
@@ -104,14 +104,14 @@ def kendall_tau(first: Vector, second: Vector) -> float:
 
 
 def _taus(first: Matrix, second: Matrix) -> Vector:
-    """One tau for each row."""
+    """Return tau of each row."""
     x, y = (_signs_of_differences(rows) for rows in (first, second))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray((x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1)))
 
 
 def _signs_of_differences(rows: Matrix) -> Matrix:
-    """Of each two numbers of a row; numbers that differ by rounding only are tied."""
+    """Return the sign of the difference of each two numbers of a row; numbers that differ only by rounding are tied."""
     i, j = np.triu_indices(rows.shape[1], 1)
     differences = rows[:, i] - rows[:, j]
     rounding = ROUNDING * np.abs(rows).max(axis=1, keepdims=True)
@@ -119,12 +119,12 @@ def _signs_of_differences(rows: Matrix) -> Matrix:
 
 
 def rank_agreement(first: Matrix, second: Matrix, seed: int = 0) -> RankAgreement:
-    """Agreement of two rankings of things (across) by their mean over tests (down).
+    """Compute the agreement of two rankings of things (across) by their mean over tests (down).
 
-    The things are these; the tests are a sample, and are drawn with replacement for the interval, the same for both.
+    The things are fixed; the tests are a sample, and are drawn with replacement for the interval, the same for both.
 
     Args:
-        first: size of what was measured by one metric, tests down, things across.
+        first: the size of the effects by one metric, tests down, things across.
         second: by another metric, on the same tests.
         seed: of the draws.
     """
@@ -143,7 +143,7 @@ def rank_agreement(first: Matrix, second: Matrix, seed: int = 0) -> RankAgreemen
 
 @lru_cache(maxsize=4)
 def _drawn_shares(tests: int, seed: int) -> Matrix:
-    """Of each draw (down), the share of each test (across); kept, since pairs of metrics share their tests."""
+    """Return the share of each test (across) in each draw (down); cached because pairs of metrics share their tests."""
     drawn = np.random.default_rng(seed).integers(0, tests, (DRAWS, tests))
     places = drawn + tests * np.arange(DRAWS)[:, np.newaxis]
     return np.bincount(places.ravel(), minlength=DRAWS * tests).reshape(DRAWS, tests) / tests

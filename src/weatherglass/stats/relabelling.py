@@ -15,7 +15,7 @@ from weatherglass.stats.permutation.base import Alternative, Significance
 from weatherglass.stats.permutation.grid import TIE
 
 ALL_LABELLINGS = 2
-"""Where there are up to so many times as many labellings as would be drawn, all are computed."""
+"""All labellings are computed if there are at most this many times as many as would be drawn."""
 BLOCK = 500
 """Labellings computed at once."""
 
@@ -37,15 +37,15 @@ def relabelling_test(
     rng: np.random.Generator,
     ordered: bool = False,
 ) -> Relabelled:
-    """The share of the labellings whose value is at least as extreme as the observed one.
+    """Return the share of the labellings whose value is at least as extreme as the observed one.
 
     Two-sided, a value is as extreme if it is as far from the mean over all labellings.
 
     Args:
         sizes: of the sets whose units are pooled; the observed labelling is 0, 1, 2, … in their order.
-        values: for labellings (one a row: the pooled units in their new order), the value of each.
+        values: computes the value of each labelling (one per row: the pooled units in their new order).
         alternative: which values are extreme.
-        draws: how many labellings to draw where there are too many to compute all.
+        draws: how many labellings to draw if there are too many to compute all.
         rng: where they are drawn from.
         ordered: whether the order of the units within a set matters, as it does for pairs.
     """
@@ -78,7 +78,7 @@ def _partitions(sizes: Sequence[int]) -> int:
 
 
 def _all_partitions(units: tuple[int, ...], sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Every way to fill the sets, the observed one first."""
+    """Yield every assignment of the units to the sets, the observed one first."""
     if len(sizes) <= 1:
         yield units
         return
@@ -107,7 +107,7 @@ def _in_blocks(
 def _as_extreme(
     drawn: Vector, observed: float, alternative: Alternative
 ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which values count; values that differ in their last bits only are equal."""
+    """Return which values are as extreme; values that differ only in their last bits are equal."""
     slack = 1e3 * TIE * float(np.abs(drawn).max())
     mean = float(drawn.mean())
     if alternative == "observed":
@@ -120,7 +120,7 @@ def _as_extreme(
 
 
 def _floor(drawn: Vector, alternative: Alternative) -> float:
-    """p of the most extreme labelling."""
+    """Return p of the most extreme labelling."""
     edges = {"greater": [drawn.max()], "less": [drawn.min()]}.get(alternative, [drawn.min(), drawn.max()])
     return min(float(_as_extreme(drawn, float(edge), alternative).mean()) for edge in edges)
 
@@ -134,7 +134,7 @@ _BLOCK = 10_000
 def sign_flip_test(
     scores: Vector, alternative: Alternative, rng: np.random.Generator, draws: int = DRAWS
 ) -> Significance:
-    """The share of the sign patterns whose sum is at least as extreme as that of the scores.
+    """Return the share of the sign patterns whose sum is at least as extreme as that of the scores.
 
     >>> sign_flip_test(np.array([1.0, 2.0, 3.0]), "greater", np.random.default_rng(0)).p_value
     0.125
@@ -143,7 +143,7 @@ def sign_flip_test(
         UnitError: if there is no score, or one that is not a finite number.
     """
     if not len(scores) or not np.isfinite(scores).all():
-        raise UnitError("sign flips need at least one score, and finite ones")
+        raise UnitError("sign flips need at least one score, and all scores finite")
     values, slack = _integers(np.sort(np.asarray(scores, dtype=np.float64)))
     observed, sizes = int(values.sum()), np.abs(values)
     largest = int(sizes.sum())
@@ -161,7 +161,7 @@ def sign_flip_test(
         return Significance(p, p, p, "enumerate", floor, True, p)
     from weatherglass.stats.permutation.sampled import clopper_pearson
 
-    # A draw is a product of real numbers, which computers are quick at; the slack is far above their rounding.
+    # A draw is a product of floating-point numbers, which is fast; the slack is far above their rounding.
     hits = _draws_reaching(sizes.astype(np.float64), float(threshold), tails, draws, rng)
     low, high = clopper_pearson(hits, draws)
     p = (hits + 1) / (draws + 1)
@@ -169,7 +169,7 @@ def sign_flip_test(
 
 
 def _integers(scores: Vector) -> tuple[Integers, int]:
-    """The scores on a fine integer grid, and how far apart sums may be that are one but for the last bits."""
+    """Return the scores on a fine integer grid, and how far apart sums can be that differ only in the last bits."""
     exponent = math.frexp(float(np.abs(scores).max()))[1]
     scaled = np.ldexp(scores, -exponent)
     bits = min(53, 61 - math.ceil(math.log2(len(scores) + 1)))
@@ -178,7 +178,7 @@ def _integers(scores: Vector) -> tuple[Integers, int]:
 
 
 def _patterns_reaching(sizes: Integers, threshold: int) -> int:
-    """How many of the 2ⁿ signed sums are ≥ threshold."""
+    """Count the 2ⁿ signed sums that are ≥ threshold."""
     half = len(sizes) // 2
     left, right = _signed_sums(sizes[:half]), np.sort(_signed_sums(sizes[half:]))
     return int((len(right) - np.searchsorted(right, threshold - left)).sum())

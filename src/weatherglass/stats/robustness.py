@@ -75,13 +75,13 @@ def notes(
 
 
 def skewness(residuals: Vector) -> float:
-    """Of scores centred in their sets: the third moment over the sd cubed; 0 where they do not vary."""
+    """Return the skewness of scores centred in their sets; 0 if they do not vary."""
     variance = float((residuals**2).mean())
     return float((residuals**3).mean() / variance**1.5) if variance > 0 else 0.0
 
 
 def welch_p(x: Vector, y: Vector) -> float:
-    """Two-sided p of Welch's t-test, which does not take the spreads as equal; NaN where it does not exist."""
+    """Return the two-sided p of Welch's t-test, which allows unequal variances; NaN if it does not exist."""
     if min(len(x), len(y)) < 2:
         return math.nan
     variances = [np.asarray(scores.var(ddof=1) / len(scores)) for scores in (x, y)]
@@ -105,25 +105,25 @@ class HangsOn:
     name: str
     p_value: float
     lifting: int
-    """How many words (or templates) each lift p above alpha when they are left out."""
+    """How many words (or templates) each raise p above alpha when left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Robustness:
-    """What stands beside one effect size."""
+    """What is reported with one effect size: reasons, bounds, leave-one-out values and the null distribution."""
 
     level: float
-    """Of the intervals: 1 − alpha."""
+    """The level of the intervals: 1 − alpha."""
     random_corrected: bool
-    """Whether d∞ is free of the attributes' noise; only for the statistic mean."""
+    """Whether d∞ is corrected for the attributes' noise; only for the statistic mean."""
     fixed_reason: str | None
-    """Why there is no interval with these attributes; None where there is one."""
+    """Why there is no interval for fixed attributes; None if there is one."""
     random_reason: str | None
-    """Why there is no effect or interval over such attributes."""
+    """Why there is no effect or interval for random attributes."""
     templates_random: bool
-    """Whether sentence templates count as one of many, too: all words stand in the same three or more."""
+    """Whether sentence templates are random, too: all words occur in the same three or more."""
     excluded_above: float | None
-    """U: an |d∞| above it is excluded at 5 %; None where the reading over such attributes is not estimable."""
+    """U: an |d∞| above it is excluded at 5 %; None if the effect for random attributes is not estimable."""
     bootstrap: BootstrapInterval | None
     """Only with ci="bca"."""
     left_out: tuple[LeftOut, ...]
@@ -131,7 +131,7 @@ class Robustness:
     """Quantiles of d under exchanged labels, at NULL_LEVELS."""
 
     def hangs_on(self, kind: str, alpha: float) -> HangsOn | None:
-        """The most telling word or template, if leaving it out lifts p above alpha."""
+        """Return the word or template whose removal raises p most, if p is then above alpha."""
         lifting = [w for w in self.left_out if w.kind == kind and w.p_value is not None and w.p_value > alpha]
         if not lifting:
             return None
@@ -139,7 +139,7 @@ class Robustness:
         return HangsOn(kind, most.role, most.name, most.p_value or 0.0, len(lifting))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, for the journal."""
+        """Return plain values for the journal."""
         # `asdict` copies each of thousands of numbers on its own; nothing here can change.
         return {
             **{field.name: getattr(self, field.name) for field in fields(self)},
@@ -149,7 +149,7 @@ class Robustness:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Robustness:
-        """The inverse of `to_json`."""
+        """Read what `to_json` returns."""
         values = dict(record)
         values["bootstrap"] = BootstrapInterval(**values["bootstrap"]) if values["bootstrap"] else None
         values["left_out"] = tuple(map(LeftOut._make, map(_LEFT_OUT_FIELDS, values["left_out"])))
@@ -162,22 +162,22 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What recomputing a value tells of it: intervals, both readings of a d, and what else a result keeps."""
+    """The intervals of a value, d for fixed and random attributes, and what else a result keeps."""
 
     interval: Ends | None
-    """Over the units that p exchanges, the others as they are."""
+    """The interval over the units that p exchanges, with the others fixed."""
     interval_random: Ends | None
-    """Over the units of all sets."""
+    """The interval over the units of all sets."""
     trust: Robustness
     p_random: float | None = None
     """p over the units of all sets, two-sided."""
     value_random: float | None = None
-    """What the value would be with endless attribute words of this kind."""
+    """The value that endless attribute words of this kind would give."""
     score_reliability: float | None = None
     tables: AttributeTables | None = None
-    """What target words measure to single attribute words."""
+    """The measures between target words and single attribute words."""
     warnings: tuple[Warning, ...] = ()
-    """Where the numbers are weaker, or answer another question."""
+    """Warnings where the numbers are weaker or answer another question."""
 
     def flipped(self) -> Assessment:
         """Return the assessment of a value that is reported with the other sign."""
@@ -199,12 +199,12 @@ def assess(
     test: Callable[[Vector, Vector, bool], Significance],
     without_templates: Sequence[tuple[str, Vector, Vector]],
 ) -> Assessment:
-    """Return how far to trust d.
+    """Assess how robust d is.
 
     Args:
         named: the raw measures of the test, by unit.
         of: d and its p.
-        test: p of the scores that are left without a word or template; whether rough bounds of it do.
+        test: computes p of the scores that are left without a word or template; True asks for rough bounds only.
         without_templates: each sentence template with the scores of X and of Y without it.
     """
     # Here, and not above: whoever reads a finished run needs `Robustness` and nothing that computes it.
@@ -256,8 +256,8 @@ def assess(
             fixed_reason=these.reason,
             random_reason=such.reason,
             templates_random=named.templates is not None and named.templates.shape[1] >= LEAST_TEMPLATES,
-            # Two one-sided tests at 5 % make the 90 % interval. The reading for fixed attributes would not do: their
-            # noise shrinks d, and would let an effect pass for small (docs/methods 10.5).
+            # Two one-sided tests at 5 % make the 90 % interval. The interval for fixed attributes is not valid
+            # here: their noise shrinks d, and a large effect could seem small (docs/methods 10.5).
             excluded_above=such.interval_90.largest if such.interval_90 else None,
             bootstrap=bootstrapped,
             left_out=tested(removals, test, of.p_value, alpha),
@@ -288,7 +288,7 @@ def _over_attributes(
 
 
 def null_quantiles(x: Vector, y: Vector, ddof: int, rng: np.random.Generator) -> list[float]:
-    """Quantiles of d when labels are exchanged at random, at NULL_LEVELS; none where all scores agree.
+    """Return quantiles of d under random labels, at NULL_LEVELS; an empty list if all scores are equal.
 
     The sd of all scores is the same for every relabelling, so d follows from the sum over X.
     """
@@ -307,10 +307,10 @@ def null_quantiles(x: Vector, y: Vector, ddof: int, rng: np.random.Generator) ->
 def assess_recomputed(resample: Recompute, of: Tested) -> Assessment:
     """Return jackknife intervals at level 1 − alpha, the value without each unit, and its null distribution.
 
-    The interval over the units that p exchanges agrees with the two-sided p: it leaves out `unbiased` where p ≤ alpha.
+    The interval over the units that p exchanges agrees with the two-sided p: it excludes `unbiased` if p ≤ alpha.
 
     Args:
-        resample: gives the value without a unit.
+        resample: computes the value without a unit.
         of: the value and its p.
     """
     alpha = of.alpha
@@ -352,7 +352,7 @@ def assess_recomputed(resample: Recompute, of: Tested) -> Assessment:
 
 
 def _by_sample(without: list[Vector], samples: list[str]) -> list[Vector]:
-    """The values of groups that are one sample, together."""
+    """Concatenate the values of groups that are one sample."""
     distinct = dict.fromkeys(samples)
     return [
         np.concatenate([w for w, own in zip(without, samples, strict=True) if own == s]) for s in distinct
@@ -362,7 +362,7 @@ def _by_sample(without: list[Vector], samples: list[str]) -> list[Vector]:
 def _interval(
     value: float, unbiased: float, without: list[Vector], p: float | None, alpha: float, bounds: Ends
 ) -> Ends | None:
-    """value ± t·se from the jackknife within each group; None where a group has one unit, or there is no value."""
+    """Return value ± t·se from the jackknife within each group; None if a group has one unit or there is no value."""
     if math.isnan(value) or any(len(values) < 2 or np.isnan(values).any() for values in without):
         return None
     variances = [jackknife_variance(values) for values in without]
@@ -374,7 +374,7 @@ def _interval(
         half = t * math.sqrt(variance)
         low, high = value - half, value + half
         if p is not None and p > alpha:
-            # It may not leave out the value without bias where p does not.
+            # The interval must include the value without bias if p is not significant.
             low = min(low, float(np.nextafter(unbiased, -np.inf)))
             high = max(high, float(np.nextafter(unbiased, np.inf)))
         return max(low, bounds[0]), min(high, bounds[1])
@@ -391,7 +391,7 @@ class ChangeOfValue:
     low: float | None
     high: float | None
     p: float | None
-    """That the change is 0, two-sided, by the same t as the interval."""
+    """The two-sided p of no change, by the same t as the interval."""
 
 
 Without = Mapping[tuple[str, str], float]
@@ -401,13 +401,13 @@ Without = Mapping[tuple[str, str], float]
 def paired_change_of_values(
     before: float, after: float, first: Without, second: Without, alpha: float, pooled: bool = False
 ) -> ChangeOfValue:
-    """The interval of after − before by the jackknife: each word is left out of both at once.
+    """Compute the interval of after − before by the jackknife: each word is left out of both at once.
 
     Args:
         before: the value of one model.
         after: that of another.
-        first: the value of the one without each unit; `second` likewise.
-        second: of the other.
+        first: the first model's value without each unit.
+        second: the second model's value without each unit.
         alpha: the interval is at level 1 − alpha.
         pooled: whether the words of all target sets are one sample.
     """

@@ -1,4 +1,4 @@
-"""The two scales of one effect: g divides by the sd within X and Y, d by the sd of all scores (docs/methods 10)."""
+"""Convert between the two scales of an effect: g divides by the sd within X and Y, d by that of all scores."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ BEYOND_ROUNDING = 1e100
 class Scale:
     """The identity between g and d for sets of these sizes.
 
-    g is unbounded, so intervals are made for g; their ends are carried to d, which is what the papers print.
+    g is unbounded, so intervals are computed for g; their ends are converted to d, which the papers report.
     """
 
     n_x: int
     n_y: int
     ddof: int = 1
-    """Of the sd of all scores: 1 in the papers, 0 in WEFE and responsibly."""
+    """Delta degrees of freedom of the sd of all scores: 1 in the papers, 0 in WEFE and responsibly."""
     n: int = field(init=False)
     """Words in both sets."""
     df: int = field(init=False)
@@ -33,7 +33,7 @@ class Scale:
     variance_factor: float = field(init=False)
     """a = 1/|X| + 1/|Y|: the variance of Δ in units of the variance within the sets."""
     largest: float = field(init=False)
-    """What |d| cannot exceed: its value at an infinite g."""
+    """The largest |d|: its value at an infinite g."""
 
     def __post_init__(self) -> None:
         n = self.n_x + self.n_y
@@ -44,13 +44,13 @@ class Scale:
         object.__setattr__(self, "largest", math.sqrt(max(n - self.ddof, 0) * factor))
 
     def effect_size(self, g: Vector) -> Vector:
-        """d of g: g / √((n − 2)/(n − 1) + g²·|X||Y|/(n(n − 1)))."""
+        """Convert g to d: g / √((n − 2)/(n − 1) + g²·|X||Y|/(n(n − 1)))."""
         finite = np.clip(g, -BEYOND_ROUNDING, BEYOND_ROUNDING)
         variance = self.df / (self.n - self.ddof) + (finite / self.largest) ** 2
         return np.asarray(finite / np.sqrt(variance), dtype=np.float64)
 
     def standardised(self, d: Vector) -> Vector:
-        """g of d, the inverse of `effect_size`; infinite at the largest d and NaN beyond."""
+        """Convert d to g, the inverse of `effect_size`; infinite at the largest d and NaN beyond."""
         with np.errstate(divide="ignore", invalid="ignore"):
             room = 1 - (d / self.largest) ** 2
             return np.asarray(d * np.sqrt(self.df / (self.n - self.ddof) / room), dtype=np.float64)
@@ -58,7 +58,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Within:
-    """Scores of the words, X first, as a difference of means and what is left around them."""
+    """Scores of the words, X first, as a difference of means and residuals."""
 
     scale: Scale
     difference: Vector
@@ -72,7 +72,7 @@ class Within:
 
 
 def within(scores: Vector, n_x: int, ddof: int = 1) -> Within:
-    """Centre the scores of X (the first n_x along the last axis) and of Y; differences in the last bit are none."""
+    """Centre the scores of X (the first n_x along the last axis) and of Y; differences in the last bit count as 0."""
     residuals = np.empty_like(scores, dtype=np.float64)
     means = []
     for part in (slice(None, n_x), slice(n_x, None)):

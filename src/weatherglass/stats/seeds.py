@@ -17,10 +17,10 @@ from weatherglass.arrays import Matrix, Vector
 from weatherglass.stats.interval import jackknife_variance, two_sided_p, upper_point
 
 LEVEL = 0.95
-"""Of the intervals."""
+"""The level of the intervals."""
 MOST_SEEDS = 100_000
 SMALLEST_SHARE = 1e-6
-"""Of the words' variance that is left without the seeds' noise; an estimate below it is taken for it."""
+"""The least share of the words' variance that remains without the seeds' noise; smaller estimates are raised to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +34,15 @@ class SeedShare:
     """The interval of the mean over other seeds, with the words as they are."""
     high: float
     word_variance: float
-    """What other target words would add to the variance of the value, the seeds' noise in single words taken off."""
+    """The variance of the value over other target words, without the seeds' noise in single words."""
     share: float
-    """sd² / (sd² + word_variance): of the variance of a value from one seed, what is owed to the seed."""
+    """sd² / (sd² + word_variance): the share of the seed in the variance of a value from one seed."""
     share_low: float
     share_high: float
 
 
 def seed_share(values: Vector, without: Sequence[Matrix]) -> SeedShare:
-    """The value over seeds, and the seed's share of its variance for other seeds and target words.
+    """Estimate the mean over seeds, and the seed's share of the variance for other seeds and target words.
 
     The interval is that of a ratio of variances: the seeds' with S − 1 degrees of freedom, and that of a mean over
     seeds for other words, less the seeds' noise in it, with as many as the jackknife of the log ratio over words says,
@@ -72,9 +72,9 @@ def seed_share(values: Vector, without: Sequence[Matrix]) -> SeedShare:
 
 
 def _df_of_words(variance: float, without: Sequence[Matrix], parts: Sequence[_MeanOverSeeds]) -> float:
-    """2 / the variance of the log ratio over other words: a word moves the variance over seeds, too.
+    """Return 2 / the variance of the log ratio over other words, which also change the variance over seeds.
 
-    What a word moves it by contains seeds' noise, which S − 1 degrees of freedom already count: it is taken off.
+    Their change of it contains the seeds' noise, which S − 1 degrees of freedom already count: it is subtracted.
     """
     of_mean = sum(part.variance for part in parts)
     denominator = [np.log(part.variance_without_each + of_mean - part.variance) for part in parts]
@@ -86,13 +86,13 @@ def _df_of_words(variance: float, without: Sequence[Matrix], parts: Sequence[_Me
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _MeanOverSeeds:
-    """How far the mean over these seeds moves with the words of one set (jackknife)."""
+    """How far the mean over these seeds varies with the words of one set (jackknife)."""
 
     variance: float
     variance_without_each: Vector
     """The same without each word."""
     noise: float
-    """What seeds move single words by adds this to the variance of a value from one seed."""
+    """The part of the variance of a value from one seed that seeds add by changing single words."""
 
     @classmethod
     def of(cls, without: Matrix) -> _MeanOverSeeds:
@@ -108,7 +108,7 @@ class _MeanOverSeeds:
 
 
 def seeds_needed(sd: float, precision: float) -> int | None:
-    """The fewest seeds whose mean has an interval of at most ± precision; None above `MOST_SEEDS`."""
+    """Return the fewest seeds whose mean has an interval of at most ± precision; None above `MOST_SEEDS`."""
     low, high = 1, MOST_SEEDS
     if not _reach(sd, high) <= precision:
         return None
@@ -137,7 +137,7 @@ class VarianceEstimate:
 def share_ends(
     one: VarianceEstimate, other: VarianceEstimate, noise: float, level: float
 ) -> tuple[float, float]:
-    """The ends of the interval of v / (v + w), where `one` estimates v and `other` estimates w + noise.
+    """Return the ends of the interval of v / (v + w), where `one` estimates v and `other` estimates w + noise.
 
     A ratio w/v = t belongs to it if `noise`, taken as known, lies in the interval of w + noise − t·v, the difference
     of two variances (Ting, Burdick, Graybill, Jeyaratnam & Lu 1990). Without noise that is the F interval of the ratio.
@@ -156,7 +156,7 @@ def share_ends(
         def excess(
             taken: float, side: int = side, squares: Squares = (of_other**2, of_one**2, cross)
         ) -> float:
-            """How far that end of the difference's interval lies above the noise."""
+            """Return how far that end of the difference's interval lies above the noise."""
             both = squares[0] * other.value**2 + squares[1] * taken**2 + squares[2] * other.value * taken
             return other.value - taken + side * math.sqrt(max(both, 0.0)) - noise
 
@@ -166,7 +166,7 @@ def share_ends(
 
 
 def _root(falling: Callable[[float], float], above: float) -> float:
-    """Where a function falls below 0 between 0 and a place where it has; 0 if it is below from the start."""
+    """Return the root of a falling function between 0 and a point where it is negative; 0 if it has none."""
     low, high = 0.0, above
     for _ in range(HALVINGS):
         middle = (low + high) / 2
@@ -186,11 +186,11 @@ class CrossedMean:
     error: Vector
     """The standard error: the root of V."""
     df: Vector
-    """Of t: the levels of the smaller factor less one."""
+    """Degrees of freedom of t: the levels of the smaller factor minus one."""
     low: Vector
     high: Vector
     p_value: Vector
-    """Two-sided, that the mean is 0: at most 1 − LEVEL where the interval leaves 0 out."""
+    """The two-sided p of a mean of 0: at most 1 − LEVEL if the interval excludes 0."""
 
 
 def crossed_mean(layouts: Layouts) -> CrossedMean:

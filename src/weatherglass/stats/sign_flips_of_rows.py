@@ -1,4 +1,4 @@
-"""Sign flips of many rows at once: the p of `sign_flip_test` for every word of a vocabulary (docs/methods 10.5)."""
+"""Compute the p of `sign_flip_test` for many rows at once, such as every word of a vocabulary (docs/methods 10.5)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _SUMS_AT_A_TIME = 2**24
 
 
 def sign_flip_p_values(table: Matrix, rng: np.random.Generator, draws: int = DRAWS) -> Vector:
-    """The share of sign patterns whose sum is at least as far from 0 as that of the row, for every row.
+    """Return the share of sign patterns whose sum is at least as far from 0 as that of the row, for every row.
 
-    Up to `COUNTED` columns every pattern is counted; beyond, all rows share one draw of patterns.
+    Up to `COUNTED` columns, every pattern is counted; beyond, all rows share random patterns.
 
     >>> sign_flip_p_values(np.array([[1.0, 2.0, 3.0], [1.0, -1.0, 0.0]]), np.random.default_rng(0))
     array([0.25, 1.  ])
@@ -28,7 +28,7 @@ def sign_flip_p_values(table: Matrix, rng: np.random.Generator, draws: int = DRA
         UnitError: if there is no column, or a score that is not a finite number.
     """
     if not table.shape[1] or not np.isfinite(table).all():
-        raise UnitError("sign flips need at least one score, and finite ones")
+        raise UnitError("sign flips need at least one score, and all scores finite")
     table = np.sort(np.asarray(table, dtype=np.float64), axis=1)
     if table.shape[1] <= COUNTED:
         return _counted(*_integers(table))
@@ -44,7 +44,7 @@ def sign_flip_p_values(table: Matrix, rng: np.random.Generator, draws: int = DRA
 
 
 def _integers(table: Matrix) -> tuple[Integers, Integers]:
-    """Each row on a fine integer grid, and how far apart its sums may be that are one but for the last bits."""
+    """Return each row on a fine integer grid, and the largest difference of sums that differ only in the last bits."""
     exponents = np.frexp(np.abs(table).max(axis=1))[1]
     scaled = np.ldexp(table, -exponents[:, None])
     bits = min(53, 61 - math.ceil(math.log2(table.shape[1] + 1)))
@@ -54,7 +54,7 @@ def _integers(table: Matrix) -> tuple[Integers, Integers]:
 
 @njit(cache=True, nogil=True)
 def _counted(values: Integers, slack: Integers) -> Vector:
-    """Twice the share of the sign patterns that reach |sum| less slack, at most 1, for every row."""
+    """Return twice the share of the sign patterns that reach |sum| − slack, at most 1, for every row."""
     number = values.shape[1]
     half = number // 2
     left, right = np.empty(2**half, np.int64), np.empty(2 ** (number - half), np.int64)
@@ -75,7 +75,7 @@ def _counted(values: Integers, slack: Integers) -> Vector:
 
 @njit(cache=True, nogil=True)
 def _fill_sorted_sums(values: Integers, sums: Integers, spare: Integers) -> None:
-    """All signed sums in ascending order: what one more value takes away, merged with what it adds."""
+    """Fill in all signed sums in ascending order, merging the sums with −value and those with +value."""
     sums[0] = 0
     length = 1
     for value in values:

@@ -22,7 +22,7 @@ SAME_NUMBER = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttributeTables:
-    """What the words of a test measure to single attribute words, larger where closer."""
+    """The measures between the words of a test and single attribute words, larger where closer."""
 
     to_a: Matrix
     """Target words (X first) down, words of A across; the mean over the sentences of both."""
@@ -37,8 +37,8 @@ class AttributeTables:
     def to_json(self) -> dict[str, Any]:
         """Return the measures as the journal keeps them; scores by template are kept with the scores of the row.
 
-        Single precision does: p for random attributes is a t-test, and a similarity of 7 digits moves it by less than
-        one in a million. What is computed from a run is computed from these numbers, whether it was read or not.
+        Single precision is enough: p for random attributes is a t-test, and a similarity of 7 digits changes it by less
+        than one in a million. Verdicts use these numbers whether the run was read from its folder or not.
         """
         table = np.concatenate([self.to_a, self.to_b], axis=1).astype("<f4")
         return {"a": list(self.a), "b": list(self.b), "table": b64encode(table.tobytes()).decode("ascii")}
@@ -87,11 +87,11 @@ class TopicTest:
     bound: float | None = None
     """U: |d| above it is ruled out, for random attributes; None where that is not estimable."""
     confounded: bool = False
-    """Whether X and Y differ in a shared token or template, so that p by words would not hold its level."""
+    """Whether X and Y differ in a shared token or template, so that p by words would exceed its level."""
 
     @property
     def varies(self) -> bool:
-        """Whether d is defined."""
+        """Return whether d is defined."""
         scores = np.asarray(self.scores, dtype=np.float64)
         return bool(np.isfinite(scores).all() and np.ptp(scores) > NO_SPREAD * np.abs(scores).max())
 
@@ -152,42 +152,42 @@ class Layout:
 
     @cached_property
     def scales(self) -> list[Scale]:
-        """The sizes of each test."""
+        """Return the sizes of each test."""
         return [Scale(int(x), int(y), int(d)) for x, y, d in zip(self.n_x, self.n_y, self.ddof, strict=True)]
 
     @cached_property
     def largest(self) -> float:
-        """L: the largest |D| that the sizes allow."""
+        """Return L: the largest |D| that the sizes allow."""
         return float(self.weights @ np.array([scale.largest for scale in self.scales]))
 
     @cached_property
     def contributions(self) -> Matrix:
-        """What each word adds to d of each test when it is in X, less what it adds when it is in Y."""
+        """Return what each word adds to d of each test when it is in X, less what it adds when it is in Y."""
         return np.asarray(self.z * self.variance_factor[:, np.newaxis])
 
     @cached_property
     def in_x(self) -> NDArray[np.bool_]:
-        """The label of each word; of no use where a word is in X of one test and in Y of another."""
+        """Return the label of each word; meaningless if a word is in X of one test and in Y of another."""
         return np.asarray((self.side > 0).any(axis=0))
 
     @cached_property
     def flipped(self) -> bool:
-        """Whether a word is in X of one test and in Y of another."""
+        """Return whether a word is in X of one test and in Y of another."""
         return bool(((self.side > 0).any(axis=0) & (self.side < 0).any(axis=0)).any())
 
     @cached_property
     def strata(self) -> list[Integers]:
-        """Words with the same set of tests."""
+        """Return groups of words with the same set of tests."""
         return _groups(self.side != 0)
 
     @cached_property
     def labellings(self) -> int:
-        """How many ways there are to exchange labels within strata."""
+        """Return how many ways there are to exchange labels within strata."""
         return math.prod(math.comb(len(s), int(self.in_x[s].sum())) for s in self.strata)
 
     @cached_property
     def exchangeable(self) -> bool:
-        """Whether exchange within strata says as much as exchange within the tests."""
+        """Return whether exchange within strata allows as many labellings as exchange within the tests."""
         if self.flipped:
             return False
         if any(not 0 < self.in_x[stratum].sum() < len(stratum) for stratum in self.strata):
@@ -197,7 +197,7 @@ class Layout:
 
     @cached_property
     def word_parts(self) -> Matrix:
-        """Each test's part of a word's square root in V_W: ± ω·e/√(m(m − 1)), e centred within the word's set."""
+        """Return each test's part of a word's root in V_W: ± ω·e/√(m(m − 1)), e centred within the word's set."""
         parts = np.zeros_like(self.z)
         for side, sizes in ((1, self.n_x), (-1, self.n_y)):
             there, m = self.side == side, sizes[:, np.newaxis]
@@ -208,12 +208,12 @@ class Layout:
 
     @cached_property
     def word_variance(self) -> float:
-        """V_W: the variance of D over target words, shared words counted once; NaN where a set has one word."""
+        """Return V_W: the variance of D over target words, shared words counted once; NaN where a set has one word."""
         return float((self.word_parts.sum(axis=0) ** 2).sum())
 
     @cached_property
     def word_df(self) -> float:
-        """df_W: Satterthwaite's over words with the same tests and the same side."""
+        """Return df_W, Satterthwaite's degrees of freedom over words with the same tests and the same side."""
         squares = self.word_parts.sum(axis=0) ** 2
         sizes = np.where(self.side > 0, self.n_x[:, np.newaxis], self.n_y[:, np.newaxis])
         smallest = np.where(self.side != 0, sizes, np.inf).min(axis=0)
@@ -224,7 +224,7 @@ class Layout:
 
     @cached_property
     def exchange_variance(self) -> float:
-        """The variance of D when labels are exchanged within strata."""
+        """Return the variance of D when labels are exchanged within strata."""
         u = self.weights @ self.contributions
         total = 0.0
         for stratum in self.strata:
@@ -235,7 +235,7 @@ class Layout:
 
     @cached_property
     def exchange_mean(self) -> float:
-        """The mean of D when labels are exchanged within strata; 0 where all tests have the same words."""
+        """Return the mean of D when labels are exchanged within strata; 0 where all tests have the same words."""
         u = self.weights @ self.contributions
         moved = sum(
             float(u[s].sum()) * float(self.in_x[s].mean()) - float(u[s][self.in_x[s]].sum())
@@ -245,7 +245,7 @@ class Layout:
 
     @cached_property
     def seed(self) -> int:
-        """Of draws: it depends on the words and scores alone, not on the order of tests or on which set is X."""
+        """Return the seed of draws; it depends only on words and scores, not on the order of tests or sets."""
         rows = sorted(
             "".join(sorted(f"{self.words[place]!r} {row[place]!r};" for place in np.flatnonzero(side)))
             for row, side in zip(self.scores, self.side, strict=True)
@@ -253,7 +253,7 @@ class Layout:
         return int.from_bytes(hashlib.sha256("\n".join(rows).encode()).digest()[:8], "big")
 
     def without_word(self, word: int) -> Layout | None:
-        """The topic without a word, in all of its tests; None where that leaves no test with two sets."""
+        """Return the topic without a word, in all of its tests; None where that leaves no test with two sets."""
         return Layout(
             np.delete(self.scores, word, axis=1),
             np.delete(self.side, word, axis=1),
@@ -262,7 +262,7 @@ class Layout:
         )._whole_tests()
 
     def with_scores(self, scores: Matrix) -> Layout | None:
-        """The same words with other scores."""
+        """Return the layout of the same words with other scores."""
         return Layout(scores, self.side, self.ddof, self.words)._whole_tests()
 
     def _whole_tests(self) -> Layout | None:
@@ -306,7 +306,7 @@ def topic_of(tests: Sequence[TopicTest]) -> Topic:
         [(word, place < test.n_x if word in on_both_sides else None) for place, word in enumerate(test.words)]
         for test in tests
     ]
-    # In an order that does not depend on that of the tests.
+    # The order does not depend on that of the tests.
     distinct = sorted({key for names in keys for key in names}, key=repr)
     at = {key: place for place, key in enumerate(distinct)}
     scores = np.zeros((len(tests), len(distinct)))
@@ -322,7 +322,7 @@ def topic_of(tests: Sequence[TopicTest]) -> Topic:
 
 
 def _groups(table: NDArray[np.int8] | NDArray[np.bool_]) -> list[Integers]:
-    """The places of equal columns."""
+    """Return the places of equal columns."""
     groups: dict[bytes, list[int]] = {}
     for place, column in enumerate(np.ascontiguousarray(table.T)):
         groups.setdefault(column.tobytes(), []).append(place)

@@ -38,7 +38,7 @@ class CrossedVariance:
     df: float
     of_words: float
     of_choices: float
-    """Of attribute words and templates."""
+    """The variance over attribute words and templates."""
 
 
 def crossed_variance(topic: Topic) -> CrossedVariance | None:
@@ -166,12 +166,12 @@ class Arm:
 
     @property
     def scores(self) -> Vector:
-        """s(w, A, B) of every word."""
+        """Return s(w, A, B) of every word."""
         return np.asarray(self.to_a.mean(axis=1) - self.to_b.mean(axis=1))
 
     @property
     def as_test(self) -> TopicTest:
-        """The arm as the test of a topic; no p of its own is read."""
+        """Return the arm as a test of a topic; its own p is not used."""
         tables = AttributeTables(self.to_a, self.to_b, self.a, self.b)
         return TopicTest(self.words, self.n_x, self.scores, math.nan, 1, tables)
 

@@ -66,7 +66,7 @@ def heterogeneity(tests: Sequence[TopicTest], alpha: float = 0.05) -> Heterogene
 
 
 def influences(scores: Within) -> Vector:
-    """U of every word: its jackknife deviation of d, d′(g) · √((m − 1)/m) · (g without it − the mean over its set)."""
+    """Return U of every word, its jackknife deviation of d: d′(g)·√((m − 1)/m)·(g without it − mean over its set)."""
     scale, without = scores.scale, without_each_word(scores).g
     deviations = np.empty_like(without)
     for part in (slice(None, scale.n_x), slice(scale.n_x, None)):
@@ -76,13 +76,13 @@ def influences(scores: Within) -> Vector:
 
 
 def slope(g: Vector, scale: Scale) -> Vector:
-    """d′(g) = c₁ / (c₁ + c₂·g²)^1.5: how far d moves with g."""
+    """Return the derivative of d by g, d′(g) = c₁ / (c₁ + c₂·g²)^1.5."""
     c1, c2 = scale.df / (scale.n - scale.ddof), 1 / scale.largest**2
     return np.asarray(c1 / (c1 + c2 * g**2) ** 1.5)
 
 
 def shared_covariance(deviations: Sequence[Vector], words: Sequence[Sequence[Hashable]]) -> Matrix:
-    """C: for each two tests, the sum over the words that they share of the products of their U."""
+    """Return C: for each two tests, the sum over the words that they share of the products of their U."""
     place: dict[Hashable, int] = {}
     for names in words:
         for name in names:
@@ -95,7 +95,7 @@ def shared_covariance(deviations: Sequence[Vector], words: Sequence[Sequence[Has
 
 
 def variance_over_tests(d: Vector, covariance: Matrix) -> float:
-    """τ²: what the variance of d over tests has beyond the tests' own errors, not below 0."""
+    """Return τ²: the variance of d over tests minus that of the tests' own errors, not below 0."""
     tests = len(d)
     own = float(np.trace(covariance)) / tests
     shared = (float(covariance.sum()) - float(np.trace(covariance))) / (tests * (tests - 1))
@@ -103,7 +103,7 @@ def variance_over_tests(d: Vector, covariance: Matrix) -> float:
 
 
 VARIES = 1e-9
-"""An sd of pieces below this is none."""
+"""An sd of pieces below this counts as 0."""
 MOST_LEVERAGE = 0.99
 EXPLAINED = 1e-9
 """Labels of which pieces leave a smaller share of the variance cannot be distinguished from pieces."""
@@ -111,20 +111,20 @@ EXPLAINED = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class BesidePieces:
-    """D with the number of pieces held fixed."""
+    """D with a fixed number of pieces."""
 
     effect_size: float
     """D_p."""
     p: float
     interval: Interval | None
-    """By t; None where the variance is 0."""
+    """The interval by t; None if the variance is 0."""
 
 
 def beside_pieces(topic: Topic, alpha: float = 0.05) -> BesidePieces | None:
     """Regress z on label and pieces in every test; D_p is the weighted mean of the label's coefficients.
 
-    A test in which pieces tell X from Y completely contributes a coefficient of 0: all of its difference may be owed to
-    pieces. None where the tokenizer is not known, or no test has words of different numbers of pieces.
+    A test in which pieces distinguish X from Y completely contributes a coefficient of 0: all of its difference may be
+    due to pieces. None if the tokenizer is unknown, or no test has words of different numbers of pieces.
     """
     layout = topic.layout
     counts = [None if test.pieces is None else np.asarray(test.pieces, np.float64) for test in topic.tests]
@@ -146,7 +146,7 @@ def beside_pieces(topic: Topic, alpha: float = 0.05) -> BesidePieces | None:
 
 
 def _label(z: Vector, n_x: int, pieces: Vector | None) -> tuple[float, Vector]:
-    """The coefficient of the label, and what each word contributes to its standard error."""
+    """Return the coefficient of the label, and what each word contributes to its standard error."""
     label = np.where(np.arange(len(z)) < n_x, 0.5, -0.5)
     columns = [np.ones(len(z)), label]
     if pieces is not None and pieces.std() > VARIES:
@@ -165,14 +165,14 @@ def _label(z: Vector, n_x: int, pieces: Vector | None) -> tuple[float, Vector]:
 
 
 BUDGET = Budget(seconds=0.05)
-"""Of one p of a topic: what takes longer to count is bounded."""
+"""Budget of one p of a topic: if counting takes longer, p is bounded."""
 PRECISION = 0.002
 ROUGH = 0.2
 """The relative gap of bounds that only decide whether p is at most alpha."""
 CLEARLY_BELOW = 5
 """Without a word, p is not computed where its normal approximation is below alpha over this."""
 LARGEST_SHARE = 0.99
-"""|D| beyond this share of L has no place on the unbounded scale, where L is infinite."""
+"""|D| is cut at this share of L before it is converted to the unbounded scale, where L is infinite."""
 
 
 def topic_p(layout: Layout, precision: float = PRECISION) -> Significance:
@@ -229,7 +229,7 @@ def topic_interval(topic: Topic, p: float, alpha: float) -> Interval | None:
 def _ends_of_mean(
     layout: Layout, variance: float, bias: float, p: float, alpha: float
 ) -> tuple[float, float]:
-    """The ends, made on h = D/√(1 − D²/L²), which has no bounds, and carried back."""
+    """Return the ends, computed on the unbounded scale h = D/√(1 − D²/L²) and converted back."""
     largest = layout.largest
     mean = min(max(layout.effect_size, -LARGEST_SHARE * largest), LARGEST_SHARE * largest)
     room = 1 - (mean / largest) ** 2
@@ -284,7 +284,7 @@ def adjusted_p_of_tests(layout: Layout, own: Sequence[float]) -> SingleTests:
 
 
 def _every_exchange(layout: Layout, effect: Matrix) -> Iterator[Matrix]:
-    """Σ over the words in X of their effect on each test (across), for all labellings (down)."""
+    """Yield Σ over the words in X of their effect on each test (across), for all labellings (down)."""
     parts = []
     for stratum in layout.strata:
         size = int(layout.in_x[stratum].sum())
@@ -297,12 +297,12 @@ def _every_exchange(layout: Layout, effect: Matrix) -> Iterator[Matrix]:
 
 
 def _drawn_exchanges(layout: Layout, effect: Matrix) -> Iterator[Matrix]:
-    """The same for random labellings; swapping X and Y in all tests changes nothing but the signs."""
+    """Yield the same for random labellings; swapping X and Y in all tests changes only the signs."""
     draws = []
     for number, stratum in enumerate(layout.strata):
         n, size = len(stratum), int(layout.in_x[stratum].sum())
         drawn = random_labellings(n, min(size, n - size), DRAWS, (layout.seed + number) % 2**63)
-        # The words drawn go to the smaller set, or to that of the first word.
+        # The words drawn form the smaller set, or that of the first word.
         complement = 2 * size > n or (2 * size == n and not layout.in_x[stratum[0]])
         draws.append((drawn, effect[:, stratum].T, complement))
     for batches in zip(*(drawn for drawn, _, _ in draws), strict=True):
@@ -331,7 +331,7 @@ def lifting_words(topic: Topic, alpha: float, *, first_only: bool = False) -> li
     Args:
         topic: with its tests.
         alpha: the limit of p.
-        first_only: whether one such word is enough.
+        first_only: whether to stop at the first word found.
     """
     found = []
     removals = sorted(_removals(topic), key=lambda removal: -_normal_p(removal[2]))
@@ -349,7 +349,7 @@ def lifting_words(topic: Topic, alpha: float, *, first_only: bool = False) -> li
 
 
 def _removals(topic: Topic) -> Iterator[tuple[object, str, Layout | None]]:
-    """The topic without each word, in all tests that have it."""
+    """Yield the topic without each word, in all tests that have it."""
     tests, layout = topic.tests, topic.layout
     for place, word in enumerate(layout.words):
         role = "X" if (layout.side[:, place] > 0).any() else "Y"
@@ -377,7 +377,7 @@ def _removals(topic: Topic) -> Iterator[tuple[object, str, Layout | None]]:
 
 
 def _normal_p(layout: Layout | None) -> float:
-    """A quick look at p of D."""
+    """Approximate p of D by a normal distribution."""
     if layout is None:
         return 1.0
     if not layout.exchangeable:

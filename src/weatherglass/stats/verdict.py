@@ -33,14 +33,14 @@ from weatherglass.stats.topic_effect import (
 
 @dataclass(frozen=True, slots=True)
 class RowEvidence:
-    """What one test of a topic brings to the rule."""
+    """The evidence of one test of a topic."""
 
     p: float
     """Its own p for fixed attributes; 1 where it is not defined."""
     p_adjusted: float
     """p_maxT: adjusted for the tests of its topic."""
     sign: int | None
-    """Of the effect; None where the metric has no direction."""
+    """The sign of the effect; None if the metric has no direction."""
     p_random: float | None = None
     pieces: BesidePieces | None = None
     stable: bool | None = None
@@ -50,7 +50,7 @@ class RowEvidence:
     p_both: float = field(init=False)
     """q: the larger of p_maxT and the row's p for random attributes."""
     p_pieces: float = field(init=False)
-    """p with pieces held fixed; 0 where there is nothing to hold fixed."""
+    """p with a fixed number of pieces; 0 if pieces do not vary."""
 
     def __post_init__(self) -> None:
         p_both = 1.0 if self.p_random is None else max(self.p_adjusted, _known(self.p_random))
@@ -60,18 +60,18 @@ class RowEvidence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicEvidence:
-    """What is known of a topic before it is compared with others."""
+    """The evidence of a topic before it is compared with others."""
 
     rows: tuple[RowEvidence | None, ...]
-    """Of each test, in the order given; None for those that are measured, not tested."""
+    """The evidence of each test, in the order given; None for those that are measured, not tested."""
     significance: Significance | None
     """p of D; None where no test is tested."""
     topic: Topic | None = None
-    """The tests that make up D; None for metrics that are no signed d."""
+    """The tests that make up D; None for metrics that are not a signed d."""
     places: tuple[int, ...] = ()
     """The numbers of these tests among those given."""
     effect_size: float | None = None
-    """D; None for metrics that are no signed d."""
+    """D; None for metrics that are not a signed d."""
     interval: Interval | None = None
     p_random: float | None = None
     pieces: BesidePieces | None = None
@@ -80,13 +80,13 @@ class TopicEvidence:
     tested: tuple[RowEvidence, ...] = field(init=False)
     """The rows that take part."""
     p_exchange: float = field(init=False)
-    """p of D by itself."""
+    """p of D alone."""
     p: float = field(init=False)
-    """p of D, or with pieces held fixed, whichever is larger."""
+    """p of D, or p with a fixed number of pieces, whichever is larger."""
     p_both: float = field(init=False)
     """The larger of p and p for random attributes; 1 where that does not exist."""
     p_pieces_of_rows: tuple[float, ...] = field(init=False)
-    """p of each test with pieces held fixed, by Holm over the tests of the topic."""
+    """p of each test with a fixed number of pieces, by Holm over the tests of the topic."""
 
     def __post_init__(self) -> None:
         tested = tuple(row for row in self.rows if row is not None)
@@ -111,7 +111,7 @@ class RowDecision:
     outcome: Outcome | None
     """None where it is measured, not tested, or the metric has no p."""
     marked: bool
-    """Whether the test stands out after correction for the tests of its topic and for all topics."""
+    """Whether the test is significant after correction for the tests of its topic and for all topics."""
     limit: Limit | None = None
 
 
@@ -145,17 +145,17 @@ def judge_topics(
     Args:
         topics: the tests of each topic, confounded ones included.
         alpha: of the whole family.
-        margin: the smallest |d| of interest; without it, nothing is small.
+        margin: the smallest |d| of interest; without it, no outcome is small.
         multiverse_p: of each topic of which a multiverse was run, else None.
     """
     return decide([measure_topic(tests, alpha) for tests in topics], alpha, margin, multiverse_p)
 
 
 def measure_topic(tests: Sequence[TopicTest], alpha: float = 0.05) -> TopicEvidence:
-    """Return D with its p, interval and what else the rule asks of a topic.
+    """Return D with its p, interval and the other evidence that the rule needs.
 
     Args:
-        tests: of the topic; confounded ones take no part, and neither do those whose scores do not vary.
+        tests: of the topic; confounded ones are left out, and so are those whose scores do not vary.
         alpha: the interval is at level 1 − alpha.
     """
     taking_part = [place for place, test in enumerate(tests) if not test.confounded and test.varies]
@@ -204,7 +204,7 @@ def measure_topic(tests: Sequence[TopicTest], alpha: float = 0.05) -> TopicEvide
 
 
 def measure_unsigned_topic(rows: Sequence[tuple[float, int | None]]) -> TopicEvidence:
-    """Return what is known of a topic by a metric that is no signed d: J times the smallest p of its rows.
+    """Return the evidence of a topic by a metric that is not a signed d: J times the smallest p of its rows.
 
     Args:
         rows: p of each test and its sign, None where the metric has no direction.
@@ -265,7 +265,7 @@ class _Judge:
         rows = tuple(self._row(place, number, evidence) for number in range(len(evidence.rows)))
         outcome, limit, lifting = self._outcome(place, evidence, rows, multiverse_p)
         if len(evidence.tested) == 1:
-            # A topic of one test gives its word to its row.
+            # A row that is the only test of its topic has the topic's outcome.
             marked = outcome in (Outcome.ROBUST, Outcome.LIMITED)
             rows = tuple(
                 own if row is None else replace(own, outcome=outcome, marked=marked, limit=limit)
@@ -295,7 +295,7 @@ class _Judge:
             if multiverse_p is not None and not multiverse_p <= alpha:
                 return Outcome.LIMITED, Limit.MULTIVERSE, ()
             return Outcome.ROBUST, None, ()
-        # Whether the outcome would be higher if pieces were not asked.
+        # Whether the outcome would be higher if pieces did not count.
         corrected = self.holm.exchange[place] <= alpha < self.holm.p[place]
         pieces = Limit.PIECES if corrected or evidence.p_exchange <= alpha < evidence.p else None
         marked = [
@@ -310,7 +310,7 @@ class _Judge:
         return self._small_or_inconclusive(evidence.tested), pieces, ()
 
     def _stable(self, evidence: TopicEvidence) -> tuple[bool, tuple[Lifting, ...]]:
-        """Whether p of D is at most alpha without any single word, and the words that say otherwise."""
+        """Return whether p of D is at most alpha without any single word, and the words without which it is not."""
         tested = evidence.tested
         if len(tested) == 1 and tested[0].stable is not None:
             return tested[0].stable, ()
@@ -353,9 +353,9 @@ class _Judge:
 
 
 def minimum_detectable_mean(topic: Topic, alpha: float, chance: float = 0.8) -> float | None:
-    """Return the smallest D that p ≤ alpha finds with this chance; None where no effect can be found.
+    """Return the smallest D that is detected with the power `chance`; None if no effect can be.
 
-    Normal scores are assumed, and that the tests of the topic vary together as they do here.
+    Scores are assumed to be normal, and the tests of the topic to covary as they do here.
     """
     layout = topic.layout
     if len(topic.tests) == 1:

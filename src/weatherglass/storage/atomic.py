@@ -50,8 +50,8 @@ def write_whole(path: Path, content: str | bytes) -> None:
 def whole_file(path: Path) -> Iterator[Path]:
     """Yield an empty file beside `path`, which replaces `path` when the block ends without an error.
 
-    The content is flushed to the disk before that, so that even a power cut leaves no partial file. The file's suffix
-    differs from that of `path`, so that a glob for such files does not find it. Unfinished files of killed writers of
+    The content is flushed to the disk before that, so that even a power cut leaves no partial file. Its suffix differs
+    from that of `path`, so that a glob for these files does not find it. Unfinished files of killed writers of
     the same path are removed. For a stream, the file is a temporary one, whose content is copied to the stream.
 
     Raises:

@@ -41,6 +41,7 @@ def append_whole(descriptor: int, line: bytes) -> None:
 
 
 LOCK = ".lock"
+OLD = ".old"
 START = b'{"sha256":"'
 
 
@@ -57,16 +58,21 @@ def checked_records(content: bytes) -> Iterator[tuple[int, dict[str, Any] | None
         yield number, _record(line)
 
 
-def set_lines_aside(path: Path, numbers: Collection[int]) -> list[Warning]:
-    """Move the lines with these numbers out of a journal, and drop an unfinished last line.
+def set_lines_aside(path: Path, damaged: Collection[int], old: Collection[int] = ()) -> list[Warning]:
+    """Move damaged lines, and lines in another format, out of a journal, and drop an unfinished last line.
+
+    Args:
+        path: the journal.
+        damaged: numbers of the damaged lines.
+        old: numbers of the lines in another format.
 
     Returns:
-        One warning that names the damaged lines; empty if there are none.
+        A warning that names the damaged lines, and one that counts those in another format, if there are any.
 
     Raises:
         OutputError: if no line is from weatherglass; then the file belongs to another program and stays unchanged.
     """
-    if not numbers:
+    if not damaged and not old:
         _cut_unfinished_line(path)
         return []
     content = path.read_bytes()
@@ -75,13 +81,21 @@ def set_lines_aside(path: Path, numbers: Collection[int]) -> list[Warning]:
         raise OutputError(
             f"{path}: this file is not a journal of weatherglass; choose another folder with -o, or remove the file"
         )
-    aside = path.with_name(path.name + DAMAGED)
-    with aside.open("ab") as file:  # before the journal is changed, so that a kill loses nothing
-        file.writelines(lines[number - 1] + b"\n" for number in sorted(numbers))
-    kept = (line + b"\n" for number, line in enumerate(lines, start=1) if number not in numbers)
+    warnings = []
+    for kind, suffix, numbers in (("damaged-journal", DAMAGED, damaged), ("old-journal", OLD, old)):
+        if numbers:
+            aside = path.with_name(path.name + suffix)
+            with aside.open("ab") as file:  # before the journal is changed, so that a kill loses nothing
+                file.writelines(lines[number - 1] + b"\n" for number in sorted(numbers))
+            values = {"lines": sorted(numbers), "count": len(numbers), "aside": aside.name}
+            warnings.append(Warning(kind, str(path), values))
+    kept = (
+        line + b"\n"
+        for number, line in enumerate(lines, start=1)
+        if number not in damaged and number not in old
+    )
     write_whole(path, b"".join(kept))
-    values = {"lines": sorted(numbers), "count": len(numbers), "aside": aside.name}
-    return [Warning("damaged-journal", str(path), values)]
+    return warnings
 
 
 def _cut_unfinished_line(path: Path) -> None:

@@ -1,10 +1,10 @@
-"""Vectors as arrays: .npz, .safetensors and gensim's `KeyedVectors.save`.
+"""Read vectors that are stored as arrays: .npz, .safetensors and gensim's `KeyedVectors.save`.
 
-.npz: arrays `words` (texts) and `vectors` (one row per word), or one array per word under the word's name.
-.safetensors: a tensor `vectors`, and the words as a JSON list, either in the metadata under `words` or in a file beside
-it (`name.safetensors` with `name.words.json`).
-gensim: a pickle, with large arrays in .npy files beside it. The pickle is read as inert records, so gensim is not
-needed. Files of gensim 1 to 4 are known.
+An .npz file has arrays `words` (texts) and `vectors` (one row per word), or one array per word under the word's name.
+A .safetensors file has a tensor `vectors`, and the words as a JSON list, either in the metadata under `words` or in a
+file in the same folder (`name.safetensors` with `name.words.json`). gensim writes a pickle, with large arrays in .npy
+files in the same folder. The pickle is read as inert records, so that gensim is not needed. Files of gensim 1 to 4 are
+supported.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from weatherglass.storage.unpickle import Record, read_pickle
 from weatherglass.vectors.collector import Collector, WordVectors, to_bytes
 
 SHOWN = 20
-"""Names that an error lists."""
+"""Number of names in an error message."""
 
 
 def collect_rows(
     words: Sequence[str], vectors: NDArray[Any], collector: Collector, format: str, counts: object = None
 ) -> WordVectors:
-    """Collect the rows of the wanted words of a matrix, and their counts, if they are whole numbers, one for each word.
+    """Collect the rows of the wanted words, and their counts if there is a whole number for each word.
 
     Raises:
-        VectorFileError: if there is not one row of numbers for each word.
+        VectorFileError: unless there is one row of numbers for each word.
     """
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu" or vectors.shape[1] == 0:
         raise VectorFileError(
@@ -62,13 +62,13 @@ def read_npz(path: Path, collector: Collector) -> WordVectors:
     """Read the wanted words of an .npz file.
 
     Raises:
-        UnsafeFileError: if an array holds Python objects.
+        UnsafeFileError: if an array contains Python objects.
         VectorFileError: if the file is damaged or its arrays do not fit.
     """
     with reading(path, noun="this .npz file"), Npz(path) as archive:
         if not archive.names:
             raise VectorFileError(
-                f"{path}: this zip archive holds no arrays; if vectors are in it, unpack it"
+                f"{path}: this zip archive contains no arrays; if it contains vectors, unpack it"
             )
         if "words" in archive and "vectors" in archive:
             words = archive["words"]
@@ -78,7 +78,7 @@ def read_npz(path: Path, collector: Collector) -> WordVectors:
 
 
 def _collect_members(archive: Npz, collector: Collector) -> WordVectors:
-    """Return one array per word: only the wanted ones are unpacked."""
+    """Collect the wanted words of an archive with one array per word; only these arrays are unpacked."""
     first = archive.names[0]
     width = archive[first].size
     for index, word in _wanted(archive.names, collector):
@@ -98,21 +98,23 @@ def _texts(words: NDArray[Any], path: Path) -> list[str]:
     try:
         return [bytes(word).decode("utf-8") for word in words.ravel()]
     except UnicodeDecodeError as error:
-        raise VectorFileError(f"{path}: the words are bytes that are no UTF-8 ({error})") from None
+        raise VectorFileError(
+            f"{path}: the words are bytes that are not UTF-8 ({error}); save them as UTF-8"
+        ) from None
 
 
 def read_safetensors(path: Path, collector: Collector) -> WordVectors:
     """Read the wanted words of a .safetensors file.
 
     Raises:
-        VectorFileError: if the file is damaged, or the tensor or the words are not there.
+        VectorFileError: if the file is damaged, or the tensor or the words are missing.
     """
     from safetensors import safe_open
 
-    with reading(path, noun="this .safetensors file cannot be read: it"):
+    with reading(path, noun="this .safetensors file"):
         require_whole(path)
         with safe_open(path, framework="numpy") as file:
-            if "vectors" not in file.keys():  # noqa: SIM118 - this is no mapping
+            if "vectors" not in file.keys():  # noqa: SIM118 - this is not a mapping
                 names = ", ".join(sorted(file.keys())[:SHOWN])
                 raise VectorFileError(f"{path}: no tensor called 'vectors' (it has: {names})")
             words = _safetensors_words(file.metadata(), path)
@@ -127,8 +129,10 @@ def _safetensors_words(metadata: dict[str, str] | None, path: Path) -> list[str]
     elif beside.is_file():
         source, text = str(beside), beside.read_text(encoding="utf-8")
     else:
-        raise VectorFileError(f"{path}: no words, neither in its metadata under 'words' nor in {beside.name}")
-    with one_line(source, "no JSON list of words", "get it again", VectorFileError):
+        raise VectorFileError(
+            f"{path}: has no words, neither in its metadata under 'words' nor in {beside.name}"
+        )
+    with one_line(source, "not a JSON list of words", "get it again", VectorFileError):
         words = json.loads(text)
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise VectorFileError(f"{source}: should be a JSON list of words")
@@ -143,28 +147,28 @@ RECORDS = (*KEYED_VECTORS, "gensim.models.keyedvectors.Vocab", "gensim.models.wo
 
 WORDS = ("index_to_key", "index2word", "index2entity")
 VECTORS = ("vectors", "syn0")
-"""What the attributes have been called, newest first."""
+"""The names of the attributes in different versions, newest first."""
 
 LONGEST_WORD = 2**14
-"""Characters; one long word in the file could be the name of every row."""
+"""Characters. One long word in the file could be the name of every row."""
 
 
 def read_gensim(file: BinaryIO, collector: Collector) -> WordVectors:
     """Read the wanted words of a saved `KeyedVectors`.
 
     Raises:
-        UnsafeFileError: if the pickle holds anything else, such as a whole model.
+        UnsafeFileError: if the pickle contains anything else, such as a whole model.
         VectorFileError: if words and vectors are missing or do not fit.
     """
     try:
         record = read_pickle(file, RECORDS, name=str(collector.path))
     except UnsafeFileError as error:
         if "would call gensim." in str(error):
-            remedy = "of a gensim model only the vectors are read; save them with: model.wv.save(path)"
+            remedy = "only the vectors of a gensim model are read; save them with: model.wv.save(path)"
             raise UnsafeFileError(f"{error}; {remedy}") from None
         raise
     if not isinstance(record, Record) or record.class_name not in KEYED_VECTORS:
-        raise VectorFileError(f"{collector.path}: this pickle does not hold gensim's KeyedVectors")
+        raise VectorFileError(f"{collector.path}: this pickle does not contain gensim's KeyedVectors")
     words = _words(record, collector.path)
     vectors = _vectors(record, collector.path)
     return collect_rows(words, vectors, collector, "gensim KeyedVectors", _counts(record, words))
@@ -174,7 +178,7 @@ def _words(record: Record, path: Path) -> list[str]:
     for name in WORDS:
         words = record.state.get(name)
         if isinstance(words, list):
-            # Text of one that is neither could be of any length: a list may hold a list twice, and so on.
+            # The text of any other object could have any length: a list may contain a list twice, and so on.
             if any(not isinstance(word, str | int) for word in words):
                 raise VectorFileError(
                     f"{path}: these KeyedVectors have a word that is neither a text nor a number"
@@ -187,10 +191,10 @@ def _words(record: Record, path: Path) -> list[str]:
 
 
 def _counts(record: Record, words: list[str]) -> NDArray[Any] | None:
-    """Return how often each word occurred: an array of gensim 4, or in the entries of gensim 3's dictionary.
+    """Return how often each word occurred: an array in gensim 4, entries of a dictionary in gensim 3.
 
-    Where gensim read the vectors from a file without counts, it made some up: n for the first word, then n − 1,
-    and so on. In a text many rare words occur equally often, so numbers that are all different are no counts.
+    For vectors from a file without counts, gensim invents them: n for the first word, then n − 1, and so on. In a real
+    text many rare words occur equally often, so numbers that are all different are not counts.
     """
     expandos, vocabulary = record.state.get("expandos"), record.state.get("vocab")
     counts = expandos.get("count") if isinstance(expandos, dict) else None
@@ -214,9 +218,9 @@ def _vectors(record: Record, path: Path) -> NDArray[Any]:
 
 
 def _array_beside(beside: Path, path: Path) -> NDArray[Any]:
-    """Return an array that gensim put into a file of its own; mapped, so that only the wanted rows are read."""
+    """Return an array that gensim wrote to a separate file, memory-mapped, so that only wanted rows are read."""
     if not beside.exists():
-        raise VectorFileError(f"{path}: its numbers are in {beside.name}, which should lie beside it")
+        raise VectorFileError(f"{path}: its numbers are in {beside.name}, which should be in the same folder")
     return map_array(beside)
 
 

@@ -1,4 +1,4 @@
-"""The wanted words of a vector file and their vectors, collected by the readers of all formats."""
+"""Collect the wanted words of a vector file and their vectors, for the readers of all formats."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ from weatherglass.warnings import Warning
 
 FIRST_ROWS = 4096
 FIRST_NUMBERS = 2**22
-"""Rows that are allocated at first, where the file does not say how many it has, and numbers in them at most."""
+"""Number of rows to allocate if the file does not state it, and the largest number of numbers in them."""
 
 
 Kernel = Callable[
     [NDArray[np.uint8], int, NDArray[np.float32], NDArray[np.uint8], NDArray[np.bool_]], tuple[int, int, int]
 ]
-"""Reads plain entries from a position of a buffer into rows: how many, where the next one starts, bytes of words."""
+"""Read plain entries from a position of a buffer into rows; return their number, the next position, bytes of words."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordVectors:
-    """The vectors of the wanted words that the file has."""
+    """Vectors of words, as read from a file or an object."""
 
     matrix: AnyMatrix
-    """One row per word, as in the file, in float32; of an object in memory, in its own precision."""
+    """One row per word: in float32 for a file, in its own precision for an object in memory."""
     rows: Mapping[str, int]
     """The row of each word, in the order of the file."""
     format: str
-    """What the content was recognised as, such as "word2vec binary"."""
+    """The format that was detected, such as "word2vec binary"."""
     duplicates: int = 0
-    """How many further entries these words had; the first one counts."""
+    """Number of duplicate entries of these words; the first one counts."""
     counts: NDArray[np.int64] | None = None
-    """How often each word occurred in the training text, where the file says so."""
+    """How often each word occurred in the training text, if the file states it."""
     twins: tuple[tuple[str, ...], ...] = ()
-    """Wanted words with others of the file that look the same (`languages.lookalike`)."""
+    """Wanted words together with words of the file that look the same (`languages.lookalike`)."""
     warnings: tuple[Warning, ...] = ()
-    """What may be wrong with the file, though it can be read."""
+    """Possible problems of the file, which can be read all the same."""
     from_subwords: frozenset[str] = frozenset()
-    """Out-of-vocabulary words whose vectors are made of their character n-grams."""
+    """Out-of-vocabulary words whose vectors are made from their character n-grams."""
 
     @property
     def width(self) -> int:
@@ -61,7 +61,7 @@ class WordVectors:
 
 
 class EveryWord:
-    """Stands for the wanted words where all words are wanted; bytes that are no UTF-8 are spelt out as \\xff."""
+    """The wanted words if all words are wanted; bytes that are not UTF-8 are written as \\xff."""
 
     def __contains__(self, word: bytes) -> bool:
         return bool(word)
@@ -70,7 +70,7 @@ class EveryWord:
         return word.decode("utf-8", "backslashreplace")
 
     def spell(self, words: bytes, separator: bytes) -> list[str]:
-        """Return all of these words, each of which ends with the separator."""
+        """Return the words in these bytes, each of which ends with the separator."""
         try:
             return words.decode().split(separator.decode())[:-1]
         except UnicodeDecodeError:
@@ -78,9 +78,9 @@ class EveryWord:
 
 
 class Collector:
-    """Collects the wanted entries of one file and refuses numbers that are not finite.
+    """Collect the wanted entries of a file, and refuse numbers that are not finite.
 
-    Words are compared as bytes, so entries that are no valid text do no harm unless they are wanted.
+    Words are compared as bytes, so that entries with invalid text do no harm unless they are wanted.
     """
 
     def __init__(self, path: Path, words: Collection[str] | None, noun: str = "word") -> None:
@@ -90,10 +90,10 @@ class Collector:
         )
         self._noun = noun
         self._rows: dict[str, int] = {}
-        self._later: list[str] = []  # words of the rows after those of `_rows`
+        self._later: list[str] = []  # words of the rows after those in `_rows`
         self._matrix = np.empty((0, 0), dtype=np.float32)
-        self._entries: list[int] = []  # of the words that were added one by one
-        self._unusual: list[str] = []  # of all words, those that may look like another one
+        self._entries: list[int] = []  # of the words that were added individually
+        self._unusual: list[str] = []  # words that may look like another word
         self._duplicates = 0
         self._spellings: dict[str, dict[str, None]] = {}
         for word in words or ():
@@ -107,18 +107,18 @@ class Collector:
             spellings[text] = None
 
     def reserve(self, rows: int, width: int, row_bytes: int) -> None:
-        """Allocate the rows that a header promises, but no more than a file of its size can hold."""
+        """Allocate the rows that a header promises, but no more than a file of this size can contain."""
         rows = min(rows, self.path.stat().st_size // row_bytes)
         self._matrix = np.empty((rows, width), dtype=np.float32)
 
     def free_rows(self, rows: int, width: int) -> NDArray[np.float32]:
-        """At least so many rows to be filled and then kept; valid until something is added."""
+        """Return at least this many rows, to be filled and then kept; they are valid until something is added."""
         used = len(self._rows) + len(self._later)
         if self._matrix.size == 0:
             first = min(FIRST_ROWS, FIRST_NUMBERS // max(1, width))
             self._matrix = np.empty((max(rows, first), width), dtype=np.float32)
         elif used + rows > len(self._matrix):
-            # The system moves a large array without copying it. Views of the old place are no longer used.
+            # The system moves a large array without copying it. Views of the old memory are no longer used.
             self._matrix.resize((used + max(rows, used // 8), width), refcheck=False)
         return self._matrix[used:]
 
@@ -126,19 +126,19 @@ class Collector:
         """Keep the first of the free rows as the vectors of these words.
 
         Args:
-            words: of the next entries.
-            printable: at least as long; whether a word is of printable ASCII alone, and so looks like no other.
+            words: the words of the next entries.
+            printable: whether each word is printable ASCII, and therefore looks like no other word; at least as long.
         """
         self._unusual += [words[number] for number in np.flatnonzero(~printable[: len(words)]).tolist()]
         self._later += words
 
     def _index(self) -> None:
-        """Look up the kept words, all at once: between blocks of numbers the dictionary would leave the cache."""
+        """Index the kept words all at once, which is faster than after each block of numbers."""
         first, words, self._later = len(self._rows), self._later, []
         rows = list(map(self._rows.setdefault, words, range(first, first + len(words))))
         if len(self._rows) == first + len(words):
             return
-        # Some words came before: their rows are filled by the next ones.
+        # Some words are duplicates: the next rows replace theirs.
         kept = [number for number, row in enumerate(rows) if row == first + number]
         self._rows |= {words[number]: first + place for place, number in enumerate(kept)}
         self._matrix[first : first + len(kept)] = self._matrix[[first + number for number in kept]]
@@ -174,13 +174,13 @@ class Collector:
         counts: NDArray[Any] | None = None,
         from_subwords: Collection[str] = (),
     ) -> WordVectors:
-        """Return what was collected; nothing is copied, so that memory is that of the vectors once.
+        """Return the collected words and vectors, without a copy.
 
         Args:
             width: the number of dimensions.
-            format: what the file is.
-            counts: how often the word of each entry occurred, wanted or not; of words that were added one by one.
-            from_subwords: the words that are not in the file's vocabulary.
+            format: the format of the file.
+            counts: how often the word of each entry of the file occurred; for words that were added individually.
+            from_subwords: the out-of-vocabulary words.
         """
         if self._later:
             self._index()
@@ -199,10 +199,10 @@ class Collector:
 
 
 def load_kernel(name: str) -> Kernel | None:
-    """Return a compiled loop of `kernels`; none where numba finds no folder for its machine code.
+    """Return a compiled loop of `kernels`; None if numba finds no folder to cache its machine code.
 
-    To compile it again in each process would cost more than it saves. Loading numba costs about half a second, which
-    every command that reads vectors pays sooner or later for its p-values or scores.
+    Compiling it again in each process would cost more than it saves. Loading numba takes about half a second, which
+    every command that reads vectors needs for its p-values or scores anyway.
     """
     try:
         from weatherglass.vectors import kernels
@@ -212,5 +212,5 @@ def load_kernel(name: str) -> Kernel | None:
 
 
 def to_bytes(word: str) -> bytes:
-    """Return a word as it stands in a file; a lone surrogate is legal in Python and matches no word."""
+    """Return a word as UTF-8; a lone surrogate is legal in Python and matches no word of a file."""
     return word.encode("utf-8", "surrogatepass")

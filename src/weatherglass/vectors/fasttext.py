@@ -1,8 +1,8 @@
-"""fastText's binary models (.bin): words, and the character n-grams from which any other word gets a vector.
+"""Read binary fastText models (.bin): words, and character n-grams that give any other word a vector.
 
-The file has a header, a dictionary and two matrices, of which the first is read here: a row for each word, then a row
-for each bucket that n-grams are hashed into. A word's vector is the mean over its own row and those of its n-grams; an
-out-of-vocabulary word has n-grams only (Bojanowski et al. 2017, section 3.2). The matrix is mapped, not loaded.
+The file has a header, a dictionary and two matrices. The first matrix is read here: it has a row for each word, then a
+row for each bucket of hashed n-grams. The vector of a word is the mean over its own row and those of its n-grams; an
+out-of-vocabulary word has only n-grams (Bojanowski et al. 2017, section 3.2). The matrix is memory-mapped.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ FORMAT = "fastText binary"
 _ARGUMENTS = struct.Struct("<12id")
 """dim, ws, epoch, minCount, neg, wordNgrams, loss, model, bucket, minn, maxn, lrUpdateRate, t."""
 _SIZES = struct.Struct("<iiiqq")
-"""Entries, words, labels, tokens of the training text, kept n-grams (-1: all of them)."""
+"""Numbers of entries, words, labels, tokens of the training text, and kept n-grams (-1: all of them)."""
 _ENTRY = struct.Struct("<qb")
-"""How often it occurred, and whether it is a word (0) or a label (1)."""
+"""The count of an entry, and whether it is a word (0) or a label (1)."""
 _SHAPE = struct.Struct("<qq")
 
 LONGEST_NGRAM = 16
-"""Characters. fastText's own default is 6; a word is hashed once for each of them at each of its places."""
+"""Characters. The default of fastText is 6; a word is hashed for each length at each of its positions."""
 
 END_OF_SENTENCE = b"</s>"
-"""The one word that fastText gives no n-grams."""
+"""The only word without n-grams."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """What the header says of the vectors."""
+    """The layout of the vectors, from the header."""
 
     width: int
     buckets: int
     shortest: int
     longest: int
-    """Characters of an n-gram."""
+    """Shortest and longest n-gram, in characters."""
 
     @property
     def has_subwords(self) -> bool:
@@ -60,18 +60,18 @@ class _Model:
     layout: _Layout
     words: dict[bytes, int]
     counts: NDArray[np.int64]
-    """Of all words, wanted or not."""
+    """The counts of all words of the dictionary."""
     matrix: NDArray[np.float32]
 
     def vector(self, word: bytes) -> NDArray[np.float64] | None:
-        """Return the mean over the word's row, where it has one, and its n-grams; None where there is neither."""
+        """Return the mean over the rows of the word, if it has one, and of its n-grams; None if there are no rows."""
         first = len(self.counts)
         rows = np.array([self.words[word]] if word in self.words else [], dtype=np.int64)
         if word != END_OF_SENTENCE and self.layout.has_subwords:
             rows = np.append(rows, first + np.asarray(_buckets(word, self.layout)))
         if not len(rows):
             return None
-        if len(rows) > len(self.matrix):  # then many are the same, and all of them might not fit into memory
+        if len(rows) > len(self.matrix):  # many are duplicates, and all of them might not fit into memory
             distinct, times = np.unique(rows, return_counts=True)
             return np.average(self.matrix[distinct], axis=0, weights=times)
         mean: NDArray[np.float64] = self.matrix[rows].mean(axis=0, dtype=np.float64)
@@ -79,7 +79,7 @@ class _Model:
 
 
 def read_fasttext(path: Path, collector: Collector, subwords: bool = True) -> WordVectors:
-    """Return the wanted words; those that are not in the dictionary, from their n-grams, unless `subwords` is false.
+    """Return the wanted words; out-of-vocabulary words get a vector from n-grams, unless `subwords` is false.
 
     Raises:
         VectorFileError: if the file is of another version, quantised, cut off or damaged.
@@ -96,7 +96,7 @@ def read_fasttext(path: Path, collector: Collector, subwords: bool = True) -> Wo
             if word and word not in model.words and (vector := model.vector(word)) is not None:
                 collector.add(word, vector, len(model.counts) + 1)
                 from_subwords.append(text)
-    # Words that the training text did not have are counted in one more place, with 0.
+    # Out-of-vocabulary words have one further entry, with the count 0.
     counts = np.append(model.counts, 0)
     return collector.finish(model.layout.width, FORMAT, counts, from_subwords)
 
@@ -112,11 +112,11 @@ def _read_model(path: Path, content: mmap.mmap, collector: Collector) -> _Model:
 
 
 def _header(path: Path, content: mmap.mmap) -> tuple[_Layout, tuple[int, int], int]:
-    """Return the layout, the numbers of words and of labels, and where the dictionary begins."""
+    """Return the layout, the numbers of words and of labels, and the start of the dictionary."""
     (version,) = struct.unpack_from("<i", content, len(MAGIC))
     if version != VERSION:
         raise VectorFileError(
-            f"{path}: a fastText model of version {version}; version {VERSION} is read (save it with fastText 0.9)"
+            f"{path}: a fastText model of version {version}; only version {VERSION} is read (save it with fastText 0.9)"
         )
     start = len(MAGIC) + 4
     width, *_, buckets, shortest, longest, _, _ = _ARGUMENTS.unpack_from(content, start)
@@ -133,21 +133,19 @@ def _header(path: Path, content: mmap.mmap) -> tuple[_Layout, tuple[int, int], i
         )
     if buckets and longest > LONGEST_NGRAM:
         raise VectorFileError(
-            f"{path}: its header asks for n-grams of up to {longest} characters; up to {LONGEST_NGRAM} are read, "
-            "so it is damaged, or was trained with another maxn than fastText's 6; get it again or train it with less"
+            f"{path}: its header states n-grams of up to {longest} characters; up to {LONGEST_NGRAM} are supported; "
+            "get it again if it is damaged, or train it with a smaller maxn (fastText's default is 6)"
         )
     return _Layout(width, buckets, shortest, longest), (words, labels), start + _SIZES.size
 
 
-_QUANTISED = "a quantised fastText model (.ftz), which is not read; use the .bin that it was made from"
+_QUANTISED = "a quantised fastText model (.ftz), which is not supported; use the .bin that it was made from"
 
 
 def _dictionary(
     path: Path, content: mmap.mmap, start: int, sizes: tuple[int, int], collector: Collector
 ) -> tuple[dict[bytes, int], NDArray[np.int64], int]:
-    """Return the wanted words with their rows, the count of every word, and where the matrix begins; labels come
-    last.
-    """
+    """Return the rows of the wanted words, the count of every word, and the start of the matrix; labels come last."""
     count, labels = sizes
     words: dict[bytes, int] = {}
     counts = np.empty(count, dtype=np.int64)
@@ -160,7 +158,7 @@ def _dictionary(
         occurrences, is_label = _ENTRY.unpack_from(content, end + 1)
         if is_label != (row >= count):
             raise VectorFileError(
-                f"{path}: damaged: entry {row + 1} of the dictionary is no word of its kind"
+                f"{path}: damaged: words and labels are mixed at entry {row + 1} of the dictionary"
             )
         if not is_label:
             counts[row] = occurrences
@@ -171,7 +169,7 @@ def _dictionary(
 
 
 def _matrix(path: Path, content: mmap.mmap, start: int, layout: _Layout, words: int) -> NDArray[np.float32]:
-    """Return the matrix of words and buckets, mapped after the sizes of both matrices agree with the file's."""
+    """Return the memory-mapped matrix of words and buckets, after checking the sizes of both matrices."""
     (quantised,) = struct.unpack_from("<?", content, start)
     if quantised:
         raise VectorFileError(f"{path}: {_QUANTISED}")
@@ -195,10 +193,10 @@ def _matrix(path: Path, content: mmap.mmap, start: int, layout: _Layout, words: 
 
 
 def _buckets(word: bytes, layout: _Layout) -> array[int]:
-    """Return the bucket of every n-gram of <word>, in characters, not bytes; a bracket alone is none.
+    """Return the bucket of every n-gram of <word>, counted in characters; a bracket alone is not an n-gram.
 
     The hash is FNV-1a of 32 bits as fastText computes it: bytes are signed, so 0x80 and above set the upper bits, too.
-    An n-gram's hash goes on from that of the shorter one that starts at the same place.
+    The hash of an n-gram continues from that of the shorter one at the same position.
     """
     marked = b"<" + word + b">"
     starts = [place for place, byte in enumerate(marked) if byte & 0xC0 != 0x80] + [len(marked)]

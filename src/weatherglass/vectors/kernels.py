@@ -1,10 +1,10 @@
-"""Compiled loops over the bytes of vector files: clean entries are read here, everything else by the callers.
+"""Read plain entries of vector files in compiled loops; the callers read all others.
 
 Both loops stop at the first entry that is not plain, such as a word with a space, "nan", a ragged line or the end of
-the buffer. The caller reads that entry by itself, so there is one place that knows the rules and words the errors.
+the buffer. The caller reads that entry, so that the rules and the error messages are in one place.
 
-Why a parser of our own: on one thread polars took twice and pyarrow four times as long here, they are not part of the
-base install, and a table reader knows neither words with spaces nor which line and word an error is about.
+We have our own parser because on one thread polars took twice and pyarrow four times as long, neither is part of the
+base install, and a table reader knows neither words with spaces nor the line and word of an error.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ Bytes = NDArray[np.uint8]
 
 SPACE, TAB, NEWLINE, RETURN, POINT, PLUS, MINUS = (ord(character) for character in " \t\n\r.+-")
 DELETE = 0x7F
-"""The bytes between this and the space are the printable ones of ASCII."""
+"""The printable bytes of ASCII are between the space and this one."""
 ZERO, SMALL_E, CAPITAL_E = ord("0"), ord("e"), ord("E")
 
 LONGEST_WORD = 2**14
-"""Bytes without a space after which binary content is taken to be something else."""
+"""Number of bytes without a space after which binary content cannot be words."""
 
 NOT_FINITE = np.uint32(0x7F800000)
-"""The bits of the exponent, which are all set in nan and inf."""
+"""The bits of the exponent; all are set in nan and inf."""
 
 LARGEST_POWER = 280
-"""Within 10^±280 nothing overflows or loses digits in double precision; other numbers are left to Python."""
+"""Within 10^±280 nothing overflows or loses digits in double precision; Python parses other numbers."""
 POWERS = np.array([float(f"1e{exponent}") for exponent in range(LARGEST_POWER + 1)])
 DIGITS = np.uint64(10**18)
-"""A mantissa below this takes another digit and still fits into 64 bits; later digits are below `MARGIN`."""
+"""A mantissa below this fits into 64 bits with a further digit; later digits are below `MARGIN`."""
 MARGIN = 2.0**-50
 """Bounds the relative error of mantissa × 10^exponent: three roundings of 2^-53, that of float(text), cut digits."""
 
@@ -39,7 +39,7 @@ MARGIN = 2.0**-50
 def _copy_word(
     source: Bytes, start: int, stop: int, words: Bytes, used: int, separator: int
 ) -> tuple[int, bool]:
-    """Append a word and a separator: bytes of `words` that are used then, and whether the word is printable ASCII."""
+    """Append a word and a separator; return the used bytes of `words`, and whether the word is printable ASCII."""
     printable = True
     for place in range(start, stop):
         words[used + place - start] = source[place]
@@ -53,20 +53,20 @@ def _copy_word(
 def read_lines(
     text: Bytes, position: int, matrix: NDArray[np.float32], words: Bytes, printable: NDArray[np.bool_]
 ) -> tuple[int, int, int]:
-    """Read plain lines: a word without spaces, one number for each column of `matrix`, each after one space.
+    """Read plain lines: a word without spaces, and one number for each column of `matrix`, each after one space.
 
-    A number is exactly float32(float(text)): both ends of the interval that must hold float(text) are rounded to
-    float32, and where they differ (one number in millions) the line is not plain.
+    A number is exactly float32(float(text)): both ends of the interval that contains float(text) are rounded to
+    float32, and if they differ (one number in millions) the line is not plain.
 
     Args:
         text: whole lines, each ended by a newline.
         position: where the first line starts.
         matrix: gets the numbers, one row for each line.
         words: gets the words, a newline after each; at least as long as `text`.
-        printable: gets whether a word is of printable ASCII alone; as long as `matrix`.
+        printable: gets whether each word is printable ASCII; as long as `matrix`.
 
     Returns:
-        How many lines were read, where the next one starts, and how many bytes of `words` are used.
+        The number of lines, the position of the next one, and the number of used bytes of `words`.
     """
     rows, width = matrix.shape
     used = 0
@@ -87,7 +87,7 @@ def read_lines(
             if negative or text[place] == PLUS:
                 place += 1
             mantissa, exponent, digits = np.uint64(0), 0, 0
-            digit = np.uint8(text[place] - ZERO)  # Characters before "0" wrap around and are large.
+            digit = np.uint8(text[place] - ZERO)  # characters before "0" wrap around to large values
             while digit <= np.uint8(9):
                 if mantissa < DIGITS:
                     mantissa = mantissa * np.uint64(10) + np.uint64(digit)
@@ -144,17 +144,17 @@ def read_lines(
 def read_entries(
     content: Bytes, position: int, matrix: NDArray[np.float32], words: Bytes, printable: NDArray[np.bool_]
 ) -> tuple[int, int, int]:
-    """Read plain entries of word2vec's binary form: newlines or none, a word of characters, a space, finite numbers.
+    """Read plain entries of a word2vec binary file: optional newlines, a word, a space, finite numbers.
 
     Args:
         content: bytes from the file.
         position: where the first entry starts.
         matrix: gets the numbers, one row for each entry.
         words: gets the words, a space after each; at least as long as `content`.
-        printable: gets whether a word is of printable ASCII alone; as long as `matrix`.
+        printable: gets whether each word is printable ASCII; as long as `matrix`.
 
     Returns:
-        How many entries were read, where the next one starts, and how many bytes of `words` are used.
+        The number of entries, the position of the next one, and the number of used bytes of `words`.
     """
     rows, size = matrix.shape[0], 4 * matrix.shape[1]
     raw = matrix.view(np.uint8)
@@ -167,7 +167,7 @@ def read_entries(
         stop = start
         while stop < content.shape[0] and content[stop] != SPACE:
             if content[stop] < SPACE and content[stop] not in (TAB, NEWLINE, RETURN):
-                return row, position, used  # Such a word is no text.
+                return row, position, used  # such a word is not text
             stop += 1
         if stop == start or stop + 1 + size > content.shape[0] or stop - position >= LONGEST_WORD:
             return row, position, used

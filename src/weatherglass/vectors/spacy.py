@@ -1,8 +1,8 @@
-"""The vectors of a spaCy pipeline, from its files alone: neither spaCy nor any code of the pipeline is run.
+"""Read the vectors of a spaCy pipeline from its files; neither spaCy nor code of the pipeline is run.
 
-vocab/vectors is a .npy array, vocab/key2row a MessagePack table from the hash of a word to its row; pruned pipelines
-give many words one row. A hash is MurmurHash64A of the word's UTF-8 with seed 1; words that are also names in spaCy's
-table of symbols ("mark", "agent", "PERSON") have their number there instead.
+vocab/vectors is a .npy array, and vocab/key2row a MessagePack table from the hash of a word to its row; in pruned
+pipelines many words share a row. The hash is MurmurHash64A of the word's UTF-8 with seed 1, except for names in spaCy's
+table of symbols ("mark", "agent", "PERSON"), which use their number in the table.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PRIME = 0xC6A4A7935BD1E995
 
 
 def find_pipeline(target: str) -> Path:
-    """Return the folder with the pipeline's files: `target` is that folder, one that holds it, or an installed package.
+    """Return the folder of a pipeline; `target` is that folder, its parent, or an installed package.
 
     Raises:
         VectorFileError: if there is no such pipeline, or it has no vectors.
@@ -48,23 +48,25 @@ def find_pipeline(target: str) -> Path:
     within = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
     pipelines = [path for path in within if (path / "config.cfg").is_file() or (path / TABLE).is_file()]
     if not pipelines:
-        raise VectorFileError(f"{folder}: this is no spaCy pipeline (it has no config.cfg)")
+        raise VectorFileError(f"{folder}: this is not a spaCy pipeline (it has no config.cfg)")
     if len(pipelines) > 1 and pipelines[0] != folder:
-        raise VectorFileError(f"{folder}: it holds {len(pipelines)} pipelines; name one: {pipelines[-1]}")
+        raise VectorFileError(
+            f"{folder}: it contains {len(pipelines)} pipelines; name one, such as {pipelines[-1]}"
+        )
     if not (pipelines[0] / TABLE).is_file():
-        raise VectorFileError(f"{pipelines[0]}: no {TABLE}: {_NO_VECTORS}")
+        raise VectorFileError(f"{pipelines[0]}: it has no {TABLE}; {_NO_VECTORS}")
     return pipelines[0]
 
 
-_NO_VECTORS = "this pipeline has no word vectors (those called …_sm and …_trf have none; take …_md or …_lg)"
+_NO_VECTORS = "this pipeline has no word vectors (those called …_sm and …_trf have none; use …_md or …_lg)"
 
 
 def _package_folder(name: str) -> Path:
-    """Return where an installed package lies; it is found, not imported."""
+    """Return the folder of an installed package, without importing it."""
     package = find_spec(name) if name.isidentifier() else None
     if package is None or not package.submodule_search_locations:
         raise VectorFileError(
-            f"no folder and no installed package '{name[:100]}'; a pipeline is installed with: "
+            f"there is no folder and no installed package '{name[:100]}'; install a pipeline with: "
             "python -m spacy download NAME"
         )
     return Path(next(iter(package.submodule_search_locations)))
@@ -76,10 +78,10 @@ def pipeline_files(folder: Path) -> list[Path]:
 
 
 def read_pipeline(folder: Path, words: Collection[str]) -> WordVectors:
-    """Return the vectors of those of `words` that the pipeline has, as it looks them up: exactly as they are written.
+    """Return the vectors of the words that the pipeline has; words are looked up exactly as written, as in spaCy.
 
     Raises:
-        VectorFileError: if a file is missing, damaged or of a kind that is not read (floret).
+        VectorFileError: if a file is missing, damaged or of an unsupported kind (floret).
     """
     _check_mode(folder / SETTINGS)
     vectors = _table(folder / TABLE)
@@ -104,20 +106,20 @@ def _check_mode(path: Path) -> None:
         mode = str(json.loads(path.read_text(encoding="utf-8")).get("mode", "default"))[:LONGEST_MODE]
     if mode != "default":
         raise VectorFileError(
-            f"{path}: vectors of mode '{mode}' are not read; write the words that you need with spaCy to a text file "
-            "(word, then numbers) and use vectors:FILE"
+            f"{path}: vectors of mode '{mode}' are not supported; with spaCy, write the vectors of your words to a "
+            "text file (word, then numbers) and use vectors:FILE"
         )
 
 
 def _table(path: Path) -> NDArray[np.float32]:
-    """Return the rows, mapped, so that only those of wanted words are read."""
+    """Return the rows, memory-mapped, so that only those of wanted words are read."""
     vectors: NDArray[np.float32] = map_array(path)
     if vectors.ndim != 2 or vectors.dtype.kind != "f":
         raise VectorFileError(
-            f"{path}: an array of shape {vectors.shape} and type {vectors.dtype}, not of vectors"
+            f"{path}: an array of shape {vectors.shape} and type {vectors.dtype}, which is not a table of vectors"
         )
     if 0 in vectors.shape:
-        raise VectorFileError(f"{path}: an empty table: {_NO_VECTORS}")
+        raise VectorFileError(f"{path}: an empty table; {_NO_VECTORS}")
     return vectors
 
 
@@ -131,11 +133,11 @@ _INTEGERS = {
     0xD2: struct.Struct(">i"),
     0xD3: struct.Struct(">q"),
 }
-"""MessagePack: the byte that says how a number is written, and how."""
+"""The types of numbers in MessagePack, by their first byte."""
 
 
 def _read_map(content: bytes, wanted: Collection[int]) -> dict[int, int]:
-    """Return the wanted items of a MessagePack map from whole numbers to whole numbers, and nothing else."""
+    """Return the wanted items of a MessagePack map from whole numbers to whole numbers."""
     first = content[0]
     if 0x80 <= first <= 0x8F:
         count, place = first & 0x0F, 1
@@ -167,20 +169,20 @@ def _read_map(content: bytes, wanted: Collection[int]) -> dict[int, int]:
 
 
 def key_of(word: str) -> int:
-    """Return the number under which spaCy keeps a word."""
+    """Return the number by which spaCy identifies a word."""
     symbol = _symbols().get(word)
     return _murmur_hash(to_bytes(word)) if symbol is None else symbol
 
 
 @cache
 def _symbols() -> dict[str, int]:
-    """spaCy's own names, in the order of their numbers (spacy.symbols.IDS, equal in all versions 3.x)."""
+    """Return the numbers of spaCy's symbols (spacy.symbols.IDS, equal in all versions 3.x)."""
     lines = files(__package__).joinpath("spacy_symbols.txt").read_text(encoding="utf-8").splitlines()
     return {name: number for number, name in enumerate(lines) if name}
 
 
 def _murmur_hash(content: bytes) -> int:
-    """MurmurHash64A by Austin Appleby: 8 bytes at a time, the rest at the end."""
+    """Return MurmurHash64A (Austin Appleby): 8 bytes at a time, the rest at the end."""
     value = _SEED ^ (len(content) * _PRIME & _MASK)
     whole = len(content) // 8
     for (block,) in struct.iter_unpack("<Q", content[: 8 * whole]):

@@ -1,10 +1,10 @@
-"""Word vectors in word2vec's text and binary forms, fastText .vec and GloVe text.
+"""Read word vectors in word2vec's text and binary formats, fastText .vec and GloVe text.
 
-A text file is scanned, not parsed: numpy finds the line ends and counts the separators of every line, so that a ragged
-line is noticed wherever it is, and only the lines of wanted words become numbers. If all words are wanted, a compiled
-loop reads the plain lines, and Python reads the others. A word may contain spaces (GloVe 840B has ". . ."): the last d
-fields of a line are its numbers, the rest is the word. A binary file has a line "words dimensions", then for each word
-the word, a space and float32 numbers.
+A text file is scanned: numpy finds the line ends and counts the separators of every line, so that every ragged line is
+detected, and only the lines of wanted words are parsed. If all words are wanted, a compiled loop reads the plain lines,
+and Python reads the others. A word may contain spaces (GloVe 840B has ". . ."): the last d fields of a line are its
+numbers, and the rest is the word. A binary file has a line "words dimensions", and then for each word the word, a space
+and float32 numbers.
 """
 
 from __future__ import annotations
@@ -24,39 +24,39 @@ from weatherglass.vectors.collector import Collector, EveryWord, Kernel, WordVec
 from weatherglass.warnings import Warning
 
 BLOCK = 2**20
-"""Bytes read at a time; larger blocks fall out of the processor's cache and are slower."""
+"""Bytes read at a time; larger blocks do not fit into the processor's cache and are slower."""
 
 LONGEST_LINE = 64 * 2**20
 SAMPLE = 1000
 """Lines from which the number of dimensions is detected."""
 
 HEADER = re.compile(rb"[ \t]*(\d{1,12})[ \t]+(\d{1,7})[ \t]*\r?(?:\n|\Z)")
-"""The first line of a word2vec file: how many words, how many dimensions."""
+"""The first line of a word2vec file: the numbers of words and of dimensions."""
 
 TWO_NUMBERS = re.compile(rb"[ \t]*\d+[ \t]+\d+[ \t]*\r?")
 
 SPACE, NEWLINE = ord(" "), ord("\n")
 
 MANY_NUMBERS = 2**17
-"""Numbers that are worth loading the compiled loop for; Python parses so many in about 50 ms."""
+"""Number of numbers from which loading the compiled loop pays off; Python parses them in about 50 ms."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How the lines of one file are made."""
+    """The layout of the lines of a file."""
 
     width: int
-    """Numbers on a line."""
+    """Number of numbers on a line."""
     separators: int
-    """Spaces on a usual line; word2vec and fastText end each line with one."""
+    """Number of spaces on a usual line; word2vec and fastText end each line with one."""
     tabs: bool
-    """Whether tabs separate fields, too."""
+    """Whether tabs also separate fields."""
     count: int | None
-    """How many words the first line promises, where it does."""
+    """Number of words that the first line states; None without such a line."""
 
     @property
     def expected(self) -> str:
-        """Return where the width is known from, for messages."""
+        """Return the width and its source for messages."""
         source = "most lines have" if self.count is None else "the first line promises"
         return f"{source} {self.width}"
 
@@ -65,11 +65,11 @@ def read_text(file: BinaryIO, collector: Collector) -> WordVectors:
     """Scan lines of text for the wanted words.
 
     Raises:
-        VectorFileError: if this is no file of vectors, is ragged, or has not as many lines as it says.
+        VectorFileError: if it is not a file of vectors, is ragged, or does not have the stated number of lines.
     """
     unfinished: list[bytes] = []
     blocks = _blocks(file, collector, unfinished)
-    # The first two blocks: the first could be no more than the header.
+    # Two blocks, since the first could contain only the header.
     start = b"".join(itertools.islice(blocks, 2)).removeprefix(b"\xef\xbb\xbf")
     layout = detect_layout(start, collector)
     scan = _Scan(layout, collector, start)
@@ -91,7 +91,7 @@ def read_text(file: BinaryIO, collector: Collector) -> WordVectors:
 
 
 def _blocks(file: BinaryIO, collector: Collector, unfinished: list[bytes]) -> Iterator[bytes]:
-    """Yield the file in pieces of whole lines, each ended by a newline; `unfinished` gets a last line that has none."""
+    """Yield the file in blocks of whole lines; a last line without a newline is also appended to `unfinished`."""
     rest = b""
     while piece := file.read(BLOCK):
         cut = piece.rfind(b"\n") + 1
@@ -101,14 +101,16 @@ def _blocks(file: BinaryIO, collector: Collector, unfinished: list[bytes]) -> It
         else:
             rest += piece
         if len(rest) > LONGEST_LINE:
-            raise VectorFileError(f"{collector.path}: this is no file of word vectors (a line of over 64 MB)")
+            raise VectorFileError(
+                f"{collector.path}: this is not a file of word vectors (a line has over 64 MB)"
+            )
     if rest:
         unfinished.append(rest)
         yield rest + b"\n"
 
 
 def detect_layout(block: bytes, collector: Collector) -> Layout:
-    """Return the layout, from the first lines.
+    """Detect the layout from the first lines.
 
     Raises:
         VectorFileError: if these are not words followed by numbers.
@@ -117,13 +119,13 @@ def detect_layout(block: bytes, collector: Collector) -> Layout:
     lines = [line for line in block.split(b"\n", SAMPLE)[:SAMPLE] if line.strip()]
     if not lines:
         raise VectorFileError(
-            f"{collector.path}: this is no file of word vectors (its first lines are blank)"
+            f"{collector.path}: this is not a file of word vectors (its first lines are blank)"
         )
     if TWO_NUMBERS.fullmatch(lines[0]) and not _is_vector_of_one(lines):
         if header is None or int(header[2]) == 0:
             raise VectorFileError(
-                f"{collector.path}: the first line, {lines[0].strip()[:40].decode()!r}, is no number of words and of "
-                "dimensions that a file can have"
+                f"{collector.path}: the first line is {lines[0].strip()[:40].decode()!r}, which cannot be the numbers "
+                "of words and of dimensions"
             )
         count, width = int(header[1]), int(header[2])
         lines = lines[1:]
@@ -131,14 +133,14 @@ def detect_layout(block: bytes, collector: Collector) -> Layout:
         count, width = None, Counter(len(_fields(line)) - 1 for line in lines).most_common(1)[0][0]
     usual = next((line for line in lines if len(_fields(line)) == width + 1), b"")
     if count is None and not has_numbers(usual, width):
-        raise VectorFileError(f"{collector.path}: this is no file of word vectors ({_begins(lines[0])})")
+        raise VectorFileError(f"{collector.path}: this is not a file of word vectors ({_begins(lines[0])})")
     tabs = b"\t" in usual
     separators = usual.count(b" ") + (usual.count(b"\t") if tabs else 0)
     return Layout(width, separators, tabs, count)
 
 
 def _is_vector_of_one(lines: list[bytes]) -> bool:
-    """Return whether "5 3" is the word 5 with one number, and not a header: the next line is such a pair, too."""
+    """Return whether "5 3" is the word 5 with one number, and not a header, because the next line is a pair, too."""
     return len(lines) > 1 and len(_fields(lines[1])) == 2 and _fields(lines[0])[1] != b"1"
 
 
@@ -147,7 +149,7 @@ def _fields(line: bytes) -> list[bytes]:
 
 
 def has_numbers(line: bytes, width: int) -> bool:
-    """Return whether this line is a word with `width` numbers."""
+    """Return whether a line is a word with `width` numbers."""
     fields = _fields(line)
     return 1 <= width < len(fields) and None not in map(_number, fields[-width:])
 
@@ -167,7 +169,7 @@ def _begins(line: bytes) -> str:
 
 
 class _Scan:
-    """Goes over the blocks and counts lines and words."""
+    """Read blocks of lines, and count lines and words."""
 
     def __init__(self, layout: Layout, collector: Collector, start: bytes) -> None:
         self.layout = layout
@@ -175,7 +177,7 @@ class _Scan:
         self.line = 0
         self.words = 0
         wanted = collector.wanted
-        # A wanted word may itself contain spaces; its line is recognised by the part before the first.
+        # A wanted word may contain spaces; its line is recognised by the part before the first one.
         self._first_fields: EveryWord | set[bytes] = (
             wanted if isinstance(wanted, EveryWord) else {word.partition(b" ")[0] for word in wanted}
         )
@@ -183,7 +185,7 @@ class _Scan:
         self._read_lines = load_kernel("read_lines") if numbers >= MANY_NUMBERS else None
 
     def block(self, block: bytes) -> None:
-        """Check the shape of every line and keep the wanted ones."""
+        """Check every line of a block and keep the wanted ones."""
         if self.layout.tabs:
             block = block.replace(b"\t", b" ")
         characters = np.frombuffer(block, np.uint8)
@@ -205,21 +207,21 @@ class _Scan:
         self.line += len(ends)
 
     def check_end(self, last: bytes) -> None:
-        """Say that a last line without a newline may be cut inside its last number: every tool writes one.
+        """Warn that a last line without a newline may be cut inside its last number, since every tool writes a newline.
 
-        Nothing is said where all numbers of the line have as many decimals as the last.
+        There is no warning if all numbers of the line have as many decimals as the last.
 
         Raises:
-            VectorFileError: if it is the only line, whose length nothing confirms, or its numbers are none.
+            VectorFileError: if it is the only line, so that its length cannot be checked, or has no numbers.
         """
         path, line = self.collector.path, self.line
         if self.layout.count is None and line == 1:
             raise VectorFileError(
-                f"{path}: ends inside its first line; it is cut off, or lacks a newline at its end"
+                f"{path}: ends inside its first line; it is cut off, or its last newline is missing"
             )
         if self.layout.count is None and self.layout.width == 1 and line == 2:
             raise VectorFileError(
-                f"{path}: ends inside its second line, after one number; it is cut off, or lacks a newline at its end"
+                f"{path}: ends inside its second line, after one number; it is cut off, or its last newline is missing"
             )
         word, _ = self._split(last.replace(b"\t", b" ") if self.layout.tabs else last, line)
         fields = _fields(last)[-self.layout.width :]
@@ -232,7 +234,7 @@ class _Scan:
     def _keep_every_line(
         self, block: bytes, characters: NDArray[np.uint8], every: EveryWord, read_lines: Kernel
     ) -> None:
-        """By turns, plain lines in the compiled loop and one line that is not plain."""
+        """Read plain lines in the compiled loop, and each line that is not plain in Python."""
         position, line, checked, width = 0, self.line, False, self.layout.width
         words = np.empty(len(block), np.uint8)
         printable = np.empty(len(block), np.bool_)
@@ -255,7 +257,7 @@ class _Scan:
         self.line = line
 
     def _check(self, block: bytes, characters: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """Look closer at the lines that have an unusual number of separators; where the lines end."""
+        """Check lines with an unusual number of separators, and return where the lines end."""
         ends = np.flatnonzero(characters == NEWLINE)
         starts = np.concatenate(([0], ends[:-1] + 1))
         separators = np.add.reduceat(characters == SPACE, starts, dtype=np.int32)
@@ -285,7 +287,7 @@ class _Scan:
         width = self.layout.width
         fields = line.rstrip(b" \r").split(b" ")
         surplus = fields[1:-width]
-        # "New York 0.1 …" is a word with a space, "York 0.2 0.1 …" has a number too many.
+        # "New York 0.1 …" is a word with a space; "York 0.2 0.1 …" has one number too many.
         if len(fields) <= width or (surplus and all(b"." in x and _number(x) is not None for x in surplus)):
             raise VectorFileError(
                 f"{self.collector.path}, line {number}: {len(fields) - 1} numbers, but {self.layout.expected}"
@@ -299,29 +301,29 @@ class _Scan:
 
 
 FEW_BYTES = 2**20 - 1
-"""A file of no more is read without the compiled loop."""
+"""A file of at most this many bytes is read without the compiled loop."""
 
-LONGEST_WORD = 2**14  # kernels.py has it, too, since importing that loads numba
-"""Bytes without a space after which the content is taken to be something else."""
+LONGEST_WORD = 2**14  # also in kernels.py, whose import loads numba
+"""Number of bytes without a space after which the content cannot be words."""
 
 CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 BINARY_SAMPLE = 4096
 
 
 def is_binary(head: bytes) -> bool:
-    """Return whether raw numbers, and not digits, follow the words of a file with a word2vec header."""
+    """Return whether a file with a word2vec header contains raw numbers and not digits."""
     header = HEADER.match(head)
     if header is None:
         return False
     body = head[header.end() :]
     if has_numbers(body.partition(b"\n")[0], int(header[2])):
         return False
-    # Not a line of text: raw numbers, which may all be printable, or text that is ragged from the start.
+    # Not a plain line: raw numbers, which may all be printable, or text that is ragged from the start.
     return not _is_text(body[:BINARY_SAMPLE]) or _has_entries(body, int(header[1]), int(header[2]))
 
 
 def _has_entries(body: bytes, count: int, width: int) -> bool:
-    """Return whether the body is exactly `count` words, each with a space and `width` raw numbers behind it."""
+    """Return whether the body is exactly `count` words, each followed by a space and `width` raw numbers."""
     position = 0
     for _ in range(count):
         space = body.find(b" ", position)
@@ -332,7 +334,7 @@ def _has_entries(body: bytes, count: int, width: int) -> bool:
 
 
 def _is_text(sample: bytes) -> bool:
-    """Return whether these are characters, of which the last may be cut off: by us, or by word2vec in a long word."""
+    """Return whether a sample is text; its last character may be cut off, here or by word2vec in a long word."""
     try:
         sample.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -342,10 +344,10 @@ def _is_text(sample: bytes) -> bool:
 
 
 class _Window:
-    """The part of a file that is being looked at, in one buffer from its start to its end."""
+    """The part of a file that is being read, in one buffer."""
 
     def __init__(self, file: BinaryIO, start: bytes, longest_entry: int) -> None:
-        """Args: the file, what was read of it already, and how many bytes must fit into the buffer."""
+        """Take the file, the bytes that were read already, and the number of bytes that must fit into the buffer."""
         self.content = bytearray(max(BLOCK, longest_entry))
         self.content[: len(start)] = start
         self.length = len(start)
@@ -353,15 +355,15 @@ class _Window:
         self._longest_entry = longest_entry
 
     def may_end_inside(self, position: int) -> bool:
-        """Return whether an entry that starts at the position may go on in the part of the file that comes next."""
+        """Return whether an entry that starts at the position may continue after the buffer."""
         return self.length - position < self._longest_entry
 
     def find_space(self, position: int) -> int:
-        """Return where the word that starts at the position ends, or -1."""
+        """Return the end of the word that starts at the position, or -1."""
         return self.content.find(b" ", position, min(position + LONGEST_WORD, self.length))
 
     def move(self, position: int) -> bool:
-        """Drop what is before the position, and read on; returns whether there was more."""
+        """Drop the bytes before the position and read further ones; return whether there were any."""
         rest = self.length - position
         self.content[:rest] = self.content[position : self.length]
         with memoryview(self.content) as view, view[rest:] as free:
@@ -371,7 +373,7 @@ class _Window:
 
 
 class _PlainEntries:
-    """Keeps the entries of a window by the compiled loop, as long as there is nothing unusual about them."""
+    """Read plain entries of a window in the compiled loop."""
 
     def __init__(self, collector: Collector, count: int, width: int, window: _Window) -> None:
         self._collector, self._count, self._width, self._window = collector, count, width, window
@@ -381,7 +383,7 @@ class _PlainEntries:
         self._read_entries = load_kernel("read_entries")
 
     def keep(self, position: int, entries: int) -> tuple[int, int]:
-        """Keep entries from a position on; returns how many have been read since the start, and where the next is."""
+        """Keep entries from a position on; return the number of entries read so far, and the next position."""
         if self._read_entries is None:
             return entries, position
         length = self._window.length
@@ -401,10 +403,10 @@ class _PlainEntries:
 
 
 def read_binary(file: BinaryIO, collector: Collector) -> WordVectors:
-    """Walk through the entries and keep the wanted ones.
+    """Read the entries of a word2vec binary file, and keep the wanted ones.
 
     Raises:
-        VectorFileError: if the file ends early, goes on after its last word, or holds something else.
+        VectorFileError: if the file ends early, continues after its last word, or contains something else.
     """
     start = file.read(BINARY_SAMPLE)
     header = HEADER.match(start)
@@ -442,8 +444,8 @@ def read_binary(file: BinaryIO, collector: Collector) -> WordVectors:
         if word in wanted:
             if everything and not _is_text(word):
                 raise VectorFileError(
-                    f"{collector.path}, word {entry} of {count}: {word[:40]!r} is no text; if the word before it has a "
-                    "space, this format cannot hold it: save the vectors as text"
+                    f"{collector.path}, word {entry} of {count}: {word[:40]!r} is not text; if the word before it "
+                    "contains a space, this format cannot store it: save the vectors as text"
                 )
             collector.add(word, np.frombuffer(window.content, "<f4", width, space + 1), entry)
         elif not word.isascii():
@@ -451,6 +453,6 @@ def read_binary(file: BinaryIO, collector: Collector) -> WordVectors:
         position = space + 1 + size
     if window.content[position : window.length].strip() or file.read(BLOCK).strip():
         raise VectorFileError(
-            f"{collector.path}: the first line promises {count} words, but the file goes on after"
+            f"{collector.path}: the first line promises {count} words, but the file continues after them"
         )
     return collector.finish(width, "word2vec binary")

@@ -289,6 +289,12 @@ KINDS: dict[str, Kind] = {
         about="run",
         severity="damage",
     ),
+    "old-journal": Kind(
+        "{count:result is|results are} in another format; set aside in {aside}, and computed again",
+        {"lines": [1, 2], "count": 2, "aside": "journal.jsonl.old"},
+        about="run",
+        severity="note",
+    ),
     "page-not-written": Kind(
         "{page} was not written: {reason}",
         {"page": "report.html", "reason": "the template is damaged"},

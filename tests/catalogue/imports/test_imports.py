@@ -225,7 +225,7 @@ def test_files_named_x_y_a_b_are_a_test(tmp_path: Path) -> None:
             r"line \d+: attr2\.examples .*empty",
         ),
         ("a.json", {"targ1": SETS["targ1"]}, r": targ2 .*missing"),
-        ("a.json", {"words": 3}, r"a\.json: .*\bform\b"),
+        ("a.json", {"words": 3}, r"a\.json: .*\bformat\b"),
         ("a.csv", "love,Liebe,", r"a\.csv: .*vocab_en_XX\.csv.*--language"),
         ("a.txt", "\n\n", r"a\.txt: .*\bwords\b"),
         ("a.txt", "one\ntw\x07o", r"a\.txt, line 2: 'tw\\x07o' "),
@@ -249,7 +249,7 @@ def test_every_wrong_file_of_a_folder_has_its_line_and_others_are_told(tmp_path:
     write(tmp_path / "de_new" / "weat1.json", SETS)
     write(tmp_path / "fr_new" / "weat1.json", {"other": 1})
     (line,) = import_tests(tmp_path).passed_over
-    assert mentions(line, "fr_new/weat1.json", "form")
+    assert mentions(line, "fr_new/weat1.json", "format")
 
 
 # What is written

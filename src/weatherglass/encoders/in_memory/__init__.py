@@ -1,6 +1,6 @@
-"""Models that the caller has in memory, of any library, as a Model.
+"""Adapt models in memory, of any library, to the Model protocol.
 
-No library is imported to recognise its objects: an object of a class can exist only if its module is imported.
+No library is imported to recognise its objects, since an object can exist only if the module of its class is imported.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from weatherglass.registry import checked_text, described, shown
 
 
 class InMemoryFunction(Encoder):
-    """Calls a function with lists of texts; what it knows of a text it does not say, so coverage is the text itself."""
+    """Encode with a function of lists of texts; its coverage is unknown, so each text counts as one token."""
 
     in_parts: ClassVar[bool] = True
 
@@ -36,7 +36,7 @@ class InMemoryFunction(Encoder):
         self._identity = identity
 
     def identity(self) -> str | None:
-        """Return what the caller vouches for; code and weights of a function cannot be hashed."""
+        """Return the identity that the caller gave, since a function cannot be hashed."""
         return self._identity
 
     def notes(self) -> list[str]:
@@ -47,7 +47,7 @@ class InMemoryFunction(Encoder):
             given = self._function(list(texts))
         except WeatherglassError:
             raise
-        except Exception as error:  # code of the user's own may raise anything
+        except Exception as error:  # the user's code may raise anything
             raise EncoderError(
                 f"{self.name}: failed on a list of {len(texts)} texts ({type(error).__name__}: {error})"
             ) from error
@@ -58,10 +58,10 @@ class InMemoryFunction(Encoder):
 
 
 def as_matrix(given: Any, name: str, texts: Sequence[str]) -> AnyMatrix:
-    """Arrays, lists, sparse matrices and tensors as an array with one row per text.
+    """Return an array with one row per text from an array, list, sparse matrix or tensor.
 
     Raises:
-        EncoderError: for anything else, with what is expected.
+        EncoderError: for anything else, stating what is expected.
     """
     expected = f"{name}: {_expected(len(texts))}"
     try:
@@ -86,25 +86,25 @@ ACCEPTED = (
 
 
 def model(given: Any, name: str | None = None, *, identity: str | None = None, **options: Any) -> Model:
-    """Return a model that you hold in memory, under a name of your own.
+    """Return a model from an object in memory, with a name and options.
 
-    `run`, `measure` and `multiverse` take such objects as they are; this is for a name, or for options.
+    `run`, `measure` and `multiverse` also accept these objects directly; use this function for a name or for options.
 
     Args:
         given: gensim KeyedVectors (or a model with `.wv`), a SentenceTransformer, a (model, tokenizer) pair of
             transformers, a spaCy pipeline with vectors, an object with `.encode` or `.transform`, a dict word → vector,
             a pandas or polars frame of word vectors, or a function from a list of texts to an array.
-        name: what results call it; by default the name of its function or class.
-        identity: for a function or an object whose content cannot be hashed: a text that you change whenever its
-            vectors change, such as a version. With it a stored run can be resumed.
-        options: for word vectors `tokens`, `case` and `language`, as in `vectors:FILE?case=lower`; for a pair
-            `pooling`, `layers` and others of `hf:`; `batch_size` for both kinds of neural models.
+        name: the name of the model in results; by default that of its function or class.
+        identity: for a function or an object that cannot be hashed, a text that you change whenever its vectors
+            change, such as a version. With an identity a stored run can be resumed.
+        options: `tokens`, `case` and `language` for word vectors, as in `vectors:FILE?case=lower`; `pooling`, `layers`
+            and other options of `hf:` for a pair; `batch_size` for both kinds of neural models.
 
     Returns:
-        A Model, to be given to `run`.
+        A Model for `run`.
 
     Raises:
-        EncoderError: if this is nothing that we can encode with.
+        EncoderError: if the object is not a supported model.
 
     Example:
         >>> vectors = {"sun": [1.0, 0.0], "rain": [0.0, 1.0]}
@@ -113,7 +113,7 @@ def model(given: Any, name: str | None = None, *, identity: str | None = None, *
                [0.5, 0.5]])
     """
     if name is not None and not checked_text("name", name):
-        raise EncoderError("name is an empty text; leave it out for the name of the class")
+        raise EncoderError("name is empty; leave it out to use the name of the class")
     if identity is not None:
         checked_text("identity", identity)
     encoder = _recognised(given, name, identity, {key: _spelt(value) for key, value in options.items()})
@@ -123,7 +123,7 @@ def model(given: Any, name: str | None = None, *, identity: str | None = None, *
 
 
 def models_in(given: Any) -> list[str | Model]:
-    """Return what a caller gave as models, as specs and encoders: a single one, several, or several by name."""
+    """Return specs and encoders from what a caller gave as models: one, several in a list, or several by name."""
     if isinstance(given, Mapping) and not _holds_vectors(given):
         return [_named(name, each) for name, each in given.items()]
     several = isinstance(given, list | tuple) and not is_pair(given)
@@ -133,7 +133,7 @@ def models_in(given: Any) -> list[str | Model]:
 
 
 def one_model_in(given: Any) -> str | Model:
-    """Return the one model that a caller gave, in any of the forms that `models_in` takes.
+    """Return the only model that a caller gave, in any form that `models_in` accepts.
 
     Raises:
         EncoderError: if there are several.
@@ -145,7 +145,7 @@ def one_model_in(given: Any) -> str | Model:
 
 
 def spec_or_encoder(given: Any) -> str | Model:
-    """Return a spec or path as text, what follows our protocol as it is, and other objects as a model."""
+    """Return a spec or path as text, a Model unchanged, and any other object as a Model."""
     if isinstance(given, str | os.PathLike):
         return os.fspath(given)
     found: Model = given if is_encoder(given) else model(given)
@@ -153,13 +153,13 @@ def spec_or_encoder(given: Any) -> str | Model:
 
 
 def is_encoder(given: object) -> bool:
-    """Return whether an object follows our own protocol, or as much of it as encoding takes."""
+    """Return whether an object has the parts of the Model protocol that encoding needs."""
     has_name = all(hasattr(given, name) for name in ("name", "options"))
     return has_name and (hasattr(given, "observe") or all(hasattr(given, n) for n in ("encode", "coverage")))
 
 
 def is_pair(given: object) -> bool:
-    """Return whether this is one model and its tokenizer, not two models."""
+    """Return whether an object is a pair of a model and its tokenizer, and not two models."""
     return (
         isinstance(given, tuple)
         and len(given) == 2
@@ -169,14 +169,14 @@ def is_pair(given: object) -> bool:
 
 def _named(name: object, each: Any) -> str | Model:
     if not isinstance(name, str):
-        raise EncoderError(f"models by name should have texts as names, not {type(name).__name__}")
+        raise EncoderError(f"the names of models should be texts, but one is {type(name).__name__}")
     return f"{name}={each}" if isinstance(each, str | os.PathLike) else model(each, name)
 
 
 def _recognised(given: Any, name: str | None, identity: str | None, options: dict[str, str]) -> Model | None:
     if isinstance(given, str | os.PathLike):
         raise EncoderError(
-            f"'{shown(given)}' is a spec, which has its own options and name: NAME=SPEC?option=value"
+            f"'{shown(given)}' is a spec; write its name and options into it: NAME=SPEC?option=value"
         )
     if is_pair(given):
         return _pair(given, name, options)
@@ -206,11 +206,11 @@ def _word_vectors(given: Any, name: str | None, options: dict[str, str]) -> Mode
     from weatherglass.encoders.in_memory import words
 
     case = "exact-then-lower"
-    keyed = getattr(given, "wv", given)  # a whole model of gensim has its vectors there
+    keyed = getattr(given, "wv", given)  # a gensim model has its vectors there
     if _is_instance(keyed, "gensim.models", "KeyedVectors"):
         table = words.of_keyed_vectors(keyed)
     elif _is_instance(given, "spacy.language", "Language"):
-        table, case = words.of_spacy(given), "exact"  # as spaCy itself looks words up
+        table, case = words.of_spacy(given), "exact"  # as in spaCy
     elif _is_instance(given, "pandas", "DataFrame"):
         table = words.of_pandas(given)
     elif _is_instance(given, "polars", "DataFrame"):
@@ -257,7 +257,7 @@ def _no_options(given: object, options: Mapping[str, str]) -> None:
 
 
 def _model_name(given: Any) -> str:
-    """Return the folder or hub name that a neural model was loaded from, else its class."""
+    """Return the folder or hub name of a neural model, or else its class."""
     card = getattr(getattr(given, "model_card_data", None), "base_model", None)
     known = card or getattr(getattr(given, "config", None), "_name_or_path", "")
     return str(known) or type(given).__name__
@@ -269,14 +269,16 @@ def _is_instance(given: object, module: str, name: str) -> bool:
 
 
 def _holds_vectors(given: Mapping[Any, Any]) -> bool:
-    """Return whether a dict is word → vector; one of models by name has no numbers in it."""
+    """Return whether a dict contains vectors by word, and not models by name."""
     if not given:
-        raise EncoderError("an empty dict is no model; it should hold vectors by word, or models by name")
+        raise EncoderError(
+            "an empty dict is not a model; it should contain vectors by word, or models by name"
+        )
     return _is_vector(next(iter(given.values())))
 
 
 def _is_vector(value: Any) -> bool:
-    """Return whether a value is meant as a vector, whether or not it can be used as one."""
+    """Return whether a value is meant as a vector, even if it is not a valid one."""
     if isinstance(value, str) or not (isinstance(value, Sequence) or hasattr(value, "__array__")):
         return False
     try:

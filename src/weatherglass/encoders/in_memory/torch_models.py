@@ -1,4 +1,4 @@
-"""Encoders over models of sentence-transformers and transformers that the caller has loaded."""
+"""Encode with models of sentence-transformers and transformers that the caller has loaded."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from weatherglass.encoders.base import Asked, Coverage, Encoder, Observations, W
 from weatherglass.encoders.in_memory import as_matrix
 from weatherglass.encoders.pooling import Layers
 from weatherglass.encoders.prompts import Prompt, given_by_kind
+from weatherglass.encoders.sentence_transformers import coverage_of
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.torch_model import Tokenizer, TorchModel, head_of, max_tokens
 from weatherglass.encoders.transformers import (
@@ -27,15 +28,15 @@ from weatherglass.encoders.views import View
 from weatherglass.errors import EncoderError
 
 LIBRARIES = ("torch", "transformers", "tokenizers", "sentence-transformers")
-"""Their versions are part of an identity."""
+"""Libraries whose versions are part of an identity."""
 KNOWN_CODE = ("torch", "transformers", "sentence_transformers")
-"""Packages whose modules do what their weights and configuration say; code of someone else's cannot be hashed."""
+"""Packages whose modules are determined by weights and configuration; other code cannot be hashed."""
 PER_CALL = ("truncation", "padding")
-"""Settings of a tokenizer that its last call left behind."""
+"""Settings of a tokenizer that its last call may have changed."""
 
 
 class InMemorySentenceTransformer(Encoder):
-    """A SentenceTransformer, called as its owner would: with its own prompts, pooling and normalisation."""
+    """Encode with a SentenceTransformer, with its own prompts, pooling and normalisation."""
 
     in_parts: ClassVar[bool] = True
 
@@ -65,7 +66,7 @@ class InMemorySentenceTransformer(Encoder):
         return _hashed(["sentence-transformers", weights, tokenizer, settings, repr(self._model)])
 
     def identity(self) -> str | None:
-        """Return weights, configuration, tokenizer, prompts and library versions."""
+        """Return a hash of weights, configuration, tokenizer, prompts and library versions."""
         return self._identity
 
     def notes(self) -> list[str]:
@@ -79,25 +80,13 @@ class InMemorySentenceTransformer(Encoder):
         return as_matrix(vectors, self.name, texts)
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        return [self._coverage(text) for text in texts]
-
-    def _coverage(self, text: str) -> Coverage:
-        tokenizer = self._model.tokenizer
-        if not hasattr(
-            tokenizer, "convert_ids_to_tokens"
-        ):  # a static model, with a plain tokenizers.Tokenizer
-            return Coverage(tuple(tokenizer.encode(text, add_special_tokens=False).tokens))
-        tokens = tokenizer.convert_ids_to_tokens(tokenizer(text, verbose=False)["input_ids"])
-        limit = self._model.max_seq_length
-        if limit is None or len(tokens) <= limit:
-            return Coverage(tuple(tokens))
-        return Coverage(tuple(tokens[:limit]), note=f"cut to {limit} of {len(tokens)} tokens")
+        return [coverage_of(self._model, text) for text in texts]
 
 
 class InMemoryTransformer(TransformerEncoder):
-    """A transformers model with its tokenizer; pooling and layers as with `hf:`."""
+    """Encode with a transformers model and its tokenizer; pooling and layers are as for `hf:`."""
 
-    costly: ClassVar[bool] = False  # no other process can load it by a spec
+    costly: ClassVar[bool] = False  # another process cannot load it from a spec
     in_parts: ClassVar[bool] = True
 
     def __init__(
@@ -111,10 +100,10 @@ class InMemoryTransformer(TransformerEncoder):
 
     @classmethod
     def of(cls, name: str, model: Any, tokenizer: Any, **options: str) -> Self:
-        """Return the encoder of a pair; `options` are those of `hf:` that concern how texts become vectors.
+        """Return the encoder of a pair; `options` are those of `hf:` that determine vectors.
 
         Raises:
-            SpecError: for an option that it does not have, or a layer that the model does not have.
+            SpecError: for an unknown option, or a layer that the model does not have.
         """
         spec = Spec(name, "", tuple(options.items()))
         reader = spec.reader()
@@ -150,7 +139,7 @@ class InMemoryTransformer(TransformerEncoder):
     @property
     def options(self) -> Mapping[str, str]:
         choices = {**self._settings.as_options(), **self._prompt.as_options()}
-        del choices["trust_remote_code"]  # whatever code it has, its owner has run it
+        del choices["trust_remote_code"]  # its owner has already run its code
         return {**choices, "batch_size": str(self._batch_size)}
 
     @cached_property
@@ -159,9 +148,7 @@ class InMemoryTransformer(TransformerEncoder):
         return None if weights is None or tokenizer is None else _hashed(["transformers", weights, tokenizer])
 
     def identity(self) -> str | None:  # type: ignore[override]
-        """Return weights, configuration, tokenizer, choices and library versions; None for code that cannot be
-        hashed.
-        """
+        """Return a hash of weights, configuration, tokenizer, choices and versions; None if code cannot be hashed."""
         if self._content is None:
             return None
         return _hashed([self._content, self._settings.as_options(), self._prompt.as_options()])
@@ -213,7 +200,7 @@ class InMemoryTransformer(TransformerEncoder):
 
 @contextmanager
 def evaluating(model: Any) -> Iterator[None]:
-    """Without dropout, and afterwards as it was: a model in training gives other vectors at every call."""
+    """Put a model into evaluation mode inside the block, since dropout would change vectors at every call."""
     modes = [(module, module.training) for module in model.modules()]
     model.eval()
     try:
@@ -224,7 +211,7 @@ def evaluating(model: Any) -> Iterator[None]:
 
 
 def content_of_module(module: Any) -> str | None:
-    """Return a hash of weights, structure and configurations; None if code of someone else's is among them."""
+    """Return a hash of weights, structure and configurations; None if a module is from another package."""
     import torch
 
     parts = list(module.modules())
@@ -243,7 +230,7 @@ def content_of_module(module: Any) -> str | None:
 
 
 def content_of_tokenizer(tokenizer: Any) -> str | None:
-    """Return a hash of a fast tokenizer's rules and vocabulary; None for one written in Python."""
+    """Return a hash of the rules and vocabulary of a fast tokenizer; None for one written in Python."""
     backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
     if not hasattr(backend, "to_str"):
         return None

@@ -1,4 +1,4 @@
-"""Word vectors that the caller has in memory: dicts, frames, gensim's KeyedVectors, spaCy pipelines."""
+"""Encode with word vectors in memory: dicts, frames, gensim's KeyedVectors and spaCy pipelines."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from weatherglass.vectors import WordVectors
 
 @dataclass(frozen=True, slots=True)
 class WordTable:
-    """Vectors by word, wherever they are held."""
+    """Vectors by word, from any object."""
 
     width: int
     vector: Callable[[str], AnyVector | None]
-    """The vector of a word as it is written; None where there is none."""
+    """Return the vector of a word exactly as written; None without one."""
     content: Callable[[], str]
-    """A hash of all words and vectors."""
+    """Return a hash of all words and vectors."""
     subwords: Callable[[str], AnyVector | None] = lambda _: None
-    """The vector that its character n-grams give an out-of-vocabulary word."""
+    """Return the vector of an out-of-vocabulary word from its character n-grams; None without one."""
     duplicates: int = 0
-    """Words that occur more than once; the first one counts."""
+    """Number of words that occur more than once; the first one counts."""
 
 
 def of_mapping(vectors: Mapping[str, Any]) -> WordTable:
-    """Return a dict word → vector.
+    """Return the table of a dict of vectors by word.
 
     Raises:
         EncoderError: if a key is not text, a value is not a vector of real numbers, or vectors differ in their width.
@@ -51,7 +51,7 @@ def of_mapping(vectors: Mapping[str, Any]) -> WordTable:
 
 
 def of_rows(words: Sequence[object], matrix: AnyMatrix) -> WordTable:
-    """Return one word per row of a matrix."""
+    """Return the table of a matrix with one row per word."""
     row_of: dict[object, int] = {}
     for row, word in enumerate(words):
         row_of.setdefault(word, row)
@@ -68,7 +68,7 @@ def of_rows(words: Sequence[object], matrix: AnyMatrix) -> WordTable:
 
 
 def of_pandas(frame: Any) -> WordTable:
-    """Return a pandas frame: words in its index or in its one column of text, numbers in the others."""
+    """Return the table of a pandas frame: words are in its index or its only column of text, numbers in the others."""
     numbers = frame.select_dtypes("number")
     others = [name for name in frame.columns if name not in numbers.columns]
     texts = [name for name in others if all(isinstance(value, str) for value in frame[name])]
@@ -80,7 +80,7 @@ def of_pandas(frame: Any) -> WordTable:
 
 
 def of_polars(frame: Any) -> WordTable:
-    """Return a polars frame: words in its one column of text, numbers in the others, or one column of lists."""
+    """Return the table of a polars frame: words are in its only column of text; vectors are numbers or lists."""
     texts = [name for name, kind in frame.schema.items() if str(kind) == "String"]
     numbers = [name for name, kind in frame.schema.items() if kind.is_numeric()]
     nested = [name for name in frame.columns if name not in (*texts, *numbers)]
@@ -100,10 +100,10 @@ def of_polars(frame: Any) -> WordTable:
 def _of_columns(
     library: str, words: list[object], texts: int, numbers: Any, nested: Sequence[Sequence[Any]]
 ) -> WordTable:
-    """Columns of numbers, or one column whose cells are vectors.
+    """Return the table of columns of numbers, or of one column whose cells are vectors.
 
     Raises:
-        EncoderError: for columns that leave open where words and vectors are.
+        EncoderError: if it is unclear which columns contain words and vectors.
     """
     expected = (
         f"a {library} frame of word vectors has one column of words and columns of numbers, or one of lists"
@@ -116,7 +116,7 @@ def _of_columns(
         try:
             numbers = np.array([np.asarray(real_array(cell), dtype=np.float64) for cell in nested[0]])
         except ValueError:
-            raise EncoderError(f"{expected}; the lists differ in length or hold other things") from None
+            raise EncoderError(f"{expected}; the lists differ in length or contain other values") from None
     if numbers.ndim != 2 or not numbers.size:
         raise EncoderError(f"{expected}; this has no numbers")
     if not any(isinstance(word, str) for word in words):
@@ -131,7 +131,7 @@ def _columns(frame: Any) -> str:
 
 
 def of_keyed_vectors(keyed: Any) -> WordTable:
-    """gensim's KeyedVectors; those of fastText also have vectors for words out of the vocabulary."""
+    """Return the table of gensim's KeyedVectors; those of fastText also have vectors for out-of-vocabulary words."""
     index, matrix = keyed.key_to_index, keyed.vectors
     if (row := masked_row(matrix)) is not None:
         raise EncoderError(f"'{keyed.index_to_key[row]}' has masked values; fill them, or leave the word out")
@@ -159,16 +159,16 @@ def of_keyed_vectors(keyed: Any) -> WordTable:
 
 
 def of_spacy(pipeline: Any) -> WordTable:
-    """Return the vectors of a spaCy pipeline, looked up as spaCy does.
+    """Return the table of a spaCy pipeline; words are looked up as in spaCy.
 
     Raises:
-        EncoderError: if it has none.
+        EncoderError: if it has no vectors.
     """
     vocab = pipeline.vocab
     width = int(vocab.vectors_length)
     if not width:
         raise EncoderError(
-            f"the spaCy pipeline '{pipeline.meta.get('name')}' has no word vectors; load one that has, such as "
+            f"the spaCy pipeline '{pipeline.meta.get('name')}' has no word vectors; load one with vectors, such as "
             "en_core_web_md"
         )
 
@@ -204,7 +204,7 @@ def _numbers(row: AnyVector) -> str:
 
 
 class InMemoryWords(WordEncoder):
-    """Averages the vectors of a text's words, in float64."""
+    """Average the vectors of a text's words in float64."""
 
     def __init__(
         self,
@@ -223,7 +223,7 @@ class InMemoryWords(WordEncoder):
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def notes(self) -> list[str]:
-        """Return what was found only in lower case, what has subword vectors, and how many words occur twice."""
+        """Return how many words were found only in lower case, have subword vectors, or occur twice."""
         twice = self._table.duplicates
         return super().notes() + (
             [f"{twice} words occur more than once; the first one counts"] if twice else []

@@ -1,1 +1,1 @@
-"""The sentence encoders of May et al. (2019), from their original weight files."""
+"""Encode with the sentence encoders of May et al. (2019), from their original files of weights."""

@@ -1,4 +1,4 @@
-"""ELMo (Peters et al. 2018): a bidirectional language model over characters, from its original files."""
+"""Encode with ELMo (Peters et al. 2018), a bidirectional language model over characters, from its original files."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ BEGIN_WORD: Final = 258
 END_WORD: Final = 259
 PADDING: Final = 260
 CHARACTERS: Final = 261
-"""256 bytes and the five marks. Implementations that pad whole sentences add a 262nd, which no word can hold."""
+"""256 bytes and the five marks. Implementations that pad whole sentences add a 262nd, which no word contains."""
 
 
 def character_ids(words: Sequence[str], width: int) -> Integers:
-    """Return one row of `width` numbers per word; bytes beyond width - 2 are cut off, as in training."""
+    """Return a row of `width` numbers per word; bytes beyond width - 2 are cut off, as in training."""
     rows = np.full((len(words), width), PADDING, dtype=np.int64)
     for row, word in zip(rows, words, strict=True):
         _write(row, word.encode("utf-8", "ignore")[: width - 2])
@@ -45,7 +45,7 @@ def character_ids(words: Sequence[str], width: int) -> Integers:
 
 
 def boundary_ids(width: int) -> Integers:
-    """Return the two "words" that stand before and after every sentence, as rows like those of `character_ids`."""
+    """Return the marks before and after every sentence, as rows like those of `character_ids`."""
     rows = np.full((2, width), PADDING, dtype=np.int64)
     _write(rows[0], [BEGIN_SENTENCE])
     _write(rows[1], [END_SENTENCE])
@@ -64,32 +64,30 @@ MOST_CHARACTERS: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class ElmoOptions:
-    """What options.json states and the shapes of the weights do not."""
+    """The options of the network that the shapes of the weights do not show."""
 
     layers: int
     convolutions: int
     highways: int
     activation: str
     word_width: int
-    """Characters a word is cut or padded to, the marks of its beginning and end included."""
+    """Number of characters of a word, with padding and the marks of its beginning and end."""
     cell_clip: float
     projection_clip: float
     skip_connections: bool
 
 
 def find_files(folder: Path) -> tuple[Path, Path]:
-    """Return the options and the weights in `folder`; the original downloads have longer names, with the same
-    endings.
-    """
+    """Return the files of options and weights in `folder`; their names may have prefixes, as in the originals."""
     if not is_folder(folder):
         raise SpecError(
-            f"no folder '{folder}'; elmo: takes the folder that holds options.json and the weights"
+            f"there is no folder '{folder}'; elmo: takes the folder that contains options.json and the weights"
         )
     return _single_file(folder, "*options.json"), _single_file(folder, "*weights.hdf5", "*.hdf5", "*.h5")
 
 
 def _single_file(folder: Path, *patterns: str) -> Path:
-    """Return the one file that matches; a later pattern counts where the earlier ones match nothing."""
+    """Return the only file that matches the first pattern with a match."""
     for pattern in patterns:
         matches = sorted(folder.glob(pattern))
         if len(matches) == 1:
@@ -99,16 +97,16 @@ def _single_file(folder: Path, *patterns: str) -> Path:
             raise SpecError(
                 f"{folder}: {len(matches)} files match {pattern} ({names}); keep one ELMo per folder"
             )
-    raise SpecError(f"{folder}: no file matches {' or '.join(patterns)}; is this the folder of an ELMo?")
+    raise SpecError(f"{folder}: no file matches {' or '.join(patterns)}; name the folder of an ELMo model")
 
 
 def read_options(path: Path) -> ElmoOptions:
     """Read options.json.
 
     Raises:
-        EncoderError: if it is no JSON or lacks what the network needs.
+        EncoderError: if it is not JSON or lacks an option.
     """
-    with reading(path, EncoderError, "these are not the options of an ELMo: the file"):
+    with reading(path, EncoderError, "these are not the options of an ELMo model, or the file"):
         whole: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         lstm, cnn = whole["lstm"], whole["char_cnn"]
         options = ElmoOptions(
@@ -129,7 +127,7 @@ def read_options(path: Path) -> ElmoOptions:
 
 
 def _count(value: object, name: str, least: int, most: int) -> int:
-    """Return a whole number that a network can have; arrays are made as large as it says."""
+    """Return a number of layers or characters after checking its range, since arrays of that size are allocated."""
     if not isinstance(value, int) or not least <= value <= most:
         raise ValueError(f"{name} should be a whole number from {least} to {most}")
     return value
@@ -143,10 +141,10 @@ def _clip(value: float | None) -> float:
 
 
 def read_weights(path: Path, options: ElmoOptions) -> dict[str, NDArray[np.float32]]:
-    """Return every array of the weight file by its full name, checked against one another.
+    """Return every array of the file of weights by its full name.
 
     Raises:
-        EncoderError: if an array is missing or of the wrong shape.
+        EncoderError: if an array is missing or has a wrong shape.
     """
     with reading(path, EncoderError):
         arrays = read_hdf5(path, EncoderError).arrays
@@ -177,7 +175,9 @@ def _names(options: ElmoOptions, has_projection: bool) -> list[str]:
 
 def _array(arrays: Mapping[str, NDArray[Any]], name: str, path: Path) -> NDArray[np.float32]:
     if name not in arrays:
-        raise EncoderError(f"{path}: no array '{name}'; the file does not belong to the options beside it")
+        raise EncoderError(
+            f"{path}: no array '{name}'; the file does not belong to the options in its folder"
+        )
     array = arrays[name].astype(np.float32)
     if not np.isfinite(array).all():
         raise EncoderError(f"{path}: '{name}' has entries that are not finite; get the file again")
@@ -187,9 +187,7 @@ def _array(arrays: Mapping[str, NDArray[Any]], name: str, path: Path) -> NDArray
 def _check_shapes(weights: dict[str, NDArray[np.float32]], options: ElmoOptions, path: Path) -> None:
     characters = weights["char_embed"].shape[0]
     if characters != CHARACTERS:
-        raise EncoderError(
-            f"{path}: char_embed has {characters} rows, but ELMo knows {CHARACTERS} characters"
-        )
+        raise EncoderError(f"{path}: char_embed has {characters} rows, but ELMo has {CHARACTERS} characters")
     for direction in (0, 1):
         for i in range(options.layers):
             prefix = f"RNN_{direction}/RNN/MultiRNNCell/Cell{i}/LSTMCell"
@@ -206,7 +204,7 @@ BATCH: Final = 64
 
 @dataclass(slots=True, eq=False)
 class ElmoEncoder(Encoder):
-    """Texts as ELMo sees them: 1024 dimensions, or three times that with layers=concat."""
+    """Encode texts with ELMo: 1024 dimensions, or three times as many with layers=concat."""
 
     costly: ClassVar[bool] = True
 
@@ -221,7 +219,7 @@ class ElmoEncoder(Encoder):
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """`elmo:FOLDER?pooling=mean&layers=sum&tokens=words`."""
+        """Read `elmo:FOLDER?pooling=mean&layers=sum&tokens=words`."""
         require(str(spec), ("torch", "h5py"), "elmo")
         options = spec.reader()
         pooling = options.choice("pooling", ("mean", "max", "last"), "mean")
@@ -279,13 +277,13 @@ class ElmoEncoder(Encoder):
         return vectors
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        """Return every token can be read, since ELMo spells; one that is too long is cut."""
+        """Return the tokens of each text; all are known, since ELMo reads characters, but long ones are cut."""
         longest = self.network.word_width - 2
         covered = []
         for text in texts:
             tokens = tuple(TOKENISERS[self.tokens](text))
             cut = any(len(token.encode("utf-8", "ignore")) > longest for token in tokens)
-            covered.append(Coverage(tokens, note=f"a token cut to {longest} bytes" if cut else ""))
+            covered.append(Coverage(tokens, note=f"a token was cut to {longest} bytes" if cut else ""))
         return covered
 
     def notes(self) -> list[str]:
@@ -299,6 +297,6 @@ class ElmoEncoder(Encoder):
 
             with reading(self.weights_file, EncoderError):
                 model = ElmoModel.load(self.network, self.weights_file)
-                model.states([["a"]])  # arrays that do not fit one another are noticed here
+                model.states([["a"]])  # fails for arrays that do not fit together
             self._model = model
         return self._model

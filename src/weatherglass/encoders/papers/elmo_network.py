@@ -1,7 +1,7 @@
-"""ELMo's network in torch: a character CNN under a bidirectional language model (Peters et al. 2018).
+"""Compute ELMo's network in torch: a character CNN and a bidirectional language model (Peters et al. 2018).
 
-The weights keep the names and layouts of the original HDF5 file, so that what is computed can be read beside the
-paper. Texts in one batch have equal length: nothing is padded, and a vector cannot depend on its neighbours.
+The weights have the names and layouts of the original HDF5 file, so that the code can be compared with the paper. Texts
+in a batch have equal length: nothing is padded, and a vector cannot depend on other texts.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ CellState = tuple[Tensor, Tensor]
 """The memory c (batch, dim) and the projected output h (batch, projection)."""
 
 States = dict[tuple[int, int], CellState]
-"""By direction (0 forward, 1 backward) and layer."""
+"""The state of each direction (0 forward, 1 backward) and layer."""
 
 
 @dataclass(frozen=True, slots=True)
 class CharacterCnn:
-    """A word's vector from its characters: convolutions, max over positions, highway layers, projection."""
+    """Compute word vectors from characters: convolutions, max over positions, highway layers, projection."""
 
     embedding: Tensor
     filters: list[tuple[Tensor, Tensor]]
@@ -35,7 +35,7 @@ class CharacterCnn:
     highways: list[tuple[Tensor, Tensor, Tensor, Tensor]]
     """Weight and bias of the gate, then weight and bias of the transformation."""
     projection: tuple[Tensor, Tensor] | None
-    """None where the convolutions already have the width of the language model."""
+    """None if the convolutions already have the width of the language model."""
     activation: Callable[[Tensor], Tensor]
 
     @classmethod
@@ -60,7 +60,7 @@ class CharacterCnn:
         return cls(weights["char_embed"], filters, highways, projection, activation)
 
     def __call__(self, characters: Tensor) -> Tensor:
-        """Character numbers (words, width) to vectors (words, projection)."""
+        """Return vectors (words, projection) from character numbers (words, width)."""
         embedded = self.embedding[characters].transpose(1, 2)
         pooled = [
             torch.nn.functional.conv1d(embedded, weight, bias).amax(dim=2) for weight, bias in self.filters
@@ -77,7 +77,7 @@ class CharacterCnn:
 
 @dataclass(frozen=True, slots=True)
 class ProjectedLstm:
-    """An LSTM layer whose output is projected, with the memory and the projection clipped (Sak et al. 2014)."""
+    """Compute an LSTM layer with a projected output and a clipped memory and projection (Sak et al. 2014)."""
 
     weight: Tensor
     """(input + projection, 4 · dim): gates in the order input, candidate, forget, output."""
@@ -87,7 +87,7 @@ class ProjectedLstm:
     projection_clip: float
 
     def __call__(self, inputs: Tensor, state: CellState | None) -> tuple[Tensor, CellState]:
-        """Inputs (batch, time, input) to outputs (batch, time, projection) and the state after the last step."""
+        """Return outputs (batch, time, projection) of inputs (batch, time, input), and the last state."""
         width = inputs.shape[2]
         dim, projection = self.projection.shape
         batch = inputs.shape[0]
@@ -97,7 +97,7 @@ class ProjectedLstm:
         for at_step in from_input.unbind(dim=1):
             gates = at_step + output @ self.weight[width:]
             write, candidate, forget, read = gates.chunk(4, dim=1)
-            # The forget gate was trained with 1 added to its bias, outside the stored weights.
+            # The forget gate was trained with 1 added to its bias, which is not in the stored weights.
             memory = torch.sigmoid(forget + 1) * memory + torch.sigmoid(write) * torch.tanh(candidate)
             memory = memory.clamp(-self.cell_clip, self.cell_clip)
             output = (torch.sigmoid(read) * torch.tanh(memory)) @ self.projection
@@ -108,7 +108,7 @@ class ProjectedLstm:
 
 @dataclass(frozen=True, slots=True)
 class BidirectionalLanguageModel:
-    """Two stacks of LSTM layers, one reading forward and one backward, that know nothing of each other."""
+    """Two independent stacks of LSTM layers, one forward and one backward."""
 
     stacks: tuple[list[ProjectedLstm], list[ProjectedLstm]]
     skip_connections: bool
@@ -129,15 +129,15 @@ class BidirectionalLanguageModel:
         return cls((forward, backward), options.skip_connections)
 
     def __call__(self, tokens: Tensor, states: States | None = None) -> tuple[Tensor, States]:
-        """Token vectors (batch, time, projection) to the states of all layers and the state carried on.
+        """Return the states of all layers for token vectors (batch, time, projection), and the last states.
 
         Args:
-            tokens: vectors of the tokens, sentence boundaries included.
-            states: where the LSTMs start; zero if None.
+            tokens: vectors of the tokens, including sentence boundaries.
+            states: the initial states of the LSTMs; zero if None.
 
         Returns:
-            (layers + 1, batch, time, 2 · projection), the tokens themselves (twice, side by side) as layer 0, and
-            the states after the last step of each direction.
+            An array (layers + 1, batch, time, 2 · projection), where layer 0 is the tokens twice, and the states after
+            the last step of each direction.
         """
         states = states or {}
         after: States = {}
@@ -156,12 +156,12 @@ class BidirectionalLanguageModel:
 
 
 WORDS_AT_ONCE: Final = 256
-"""Words that go through the character CNN together; its widest layer takes 0.2 MB a word."""
+"""Number of words in a batch of the character CNN, whose widest layer needs 0.2 MB per word."""
 
 
 @dataclass(slots=True)
 class ElmoModel:
-    """The two networks, and the vectors of words that were spelt before."""
+    """The two networks, and a cache of word vectors from the character CNN."""
 
     options: ElmoOptions
     cnn: CharacterCnn
@@ -182,13 +182,13 @@ class ElmoModel:
 
     @property
     def width(self) -> int:
-        """Return dimensions of one layer: both directions side by side."""
+        """Return the number of dimensions of a layer, for both directions."""
         return 2 * int(self.language_model.stacks[0][0].projection.shape[1])
 
     def states(self, sentences: Sequence[Sequence[str]]) -> NDArray[np.float32]:
-        """Return states of all layers (layers + 1, sentences, tokens, width), each sentence from zero state.
+        """Return the states of all layers (layers + 1, sentences, tokens, width), starting each sentence from zero.
 
-        The sentences must have equally many tokens. Boundaries are added before and taken off after.
+        The sentences must have equal numbers of tokens. Boundaries are added before and removed after.
         """
         states, _ = self.states_from(sentences, None)
         return states
@@ -196,7 +196,7 @@ class ElmoModel:
     def states_from(
         self, sentences: Sequence[Sequence[str]], before: States | None
     ) -> tuple[NDArray[np.float32], States]:
-        """Like `states`, but starting where `before` left off; also returns where it ends."""
+        """Return the states as `states` does, but starting from `before`, and the states at the end."""
         with torch.inference_mode():
             self._spell({word for sentence in sentences for word in sentence})
             begin, end = self.cnn(torch.from_numpy(boundary_ids(self.options.word_width)))

@@ -1,6 +1,6 @@
-"""GenSen (Subramanian et al. 2018): the last states of bidirectional GRUs, trained on many tasks at once.
+"""Encode with GenSen (Subramanian et al. 2018): the last states of bidirectional GRUs, trained on many tasks.
 
-The paper describes BiLSTMs; the published checkpoints are GRUs of one or two layers, and so are these.
+The paper describes BiLSTMs, but the published checkpoints are GRUs of one or two layers, as here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Checkpoint:
 
     @classmethod
     def named(cls, folder: Path, name: str) -> Self:
-        """NAME.model and NAME_vocab.pkl in `folder`.
+        """Return NAME.model and NAME_vocab.pkl in `folder`.
 
         Raises:
             SpecError: if one of them is missing.
@@ -46,18 +46,18 @@ class Checkpoint:
         checkpoint = cls(folder / f"{name}.model", folder / f"{name}_vocab.pkl")
         for path in (checkpoint.weights, checkpoint.vocabulary):
             if not is_regular_file(path):
-                names = ", ".join(sorted(path.stem for path in folder.glob("*.model"))) or "no model at all"
-                raise SpecError(f"no file '{path}'; the folder holds {names}")
+                names = ", ".join(sorted(path.stem for path in folder.glob("*.model"))) or "no model"
+                raise SpecError(f"there is no file '{path}'; the folder contains {names}")
         return checkpoint
 
 
 @dataclass(frozen=True, slots=True)
 class GenSenModel:
-    """One model with its own words; words beyond them come from a `Vocabulary`."""
+    """A model with the words that it was trained on."""
 
     network: BidirectionalNetwork
     embedding: Array
-    """One row per word of its own."""
+    """One row per word."""
     rows: Mapping[str, int]
 
     @classmethod
@@ -80,13 +80,13 @@ class GenSenModel:
             return cls(network, embedding, _read_rows(checkpoint.vocabulary, len(embedding)))
 
     def last_states(self, inputs: Array) -> Array:
-        """Embedded words (texts, words, width) to (texts, 2 · hidden): the backward last state, then the forward."""
+        """Return the last states (texts, 2 · hidden), backward then forward, of word vectors (texts, words, width)."""
         states = self.network(inputs)
         hidden = self.network.hidden
         return np.concatenate([states[:, 0, hidden:], states[:, -1, :hidden]], axis=1)
 
     def largest_states(self, inputs: Array) -> Array:
-        """Embedded words to the maximum over time of the states, forward then backward."""
+        """Return the maximum over time of the states, forward then backward."""
         largest: Array = self.network(inputs).max(axis=1)
         return largest
 
@@ -95,9 +95,9 @@ def _read_rows(path: Path, count: int) -> dict[str, int]:
     vocabulary = read_pickle(path)
     words = vocabulary.get("word2id") if isinstance(vocabulary, dict) else None
     if not isinstance(words, dict):
-        raise EncoderError(f"{path}: no 'word2id'; is this the vocabulary of a GenSen model?")
+        raise EncoderError(f"{path}: no 'word2id', so this is not the vocabulary of a GenSen model")
     if not all(isinstance(row, int) for row in words.values()):
-        raise EncoderError(f"{path}: a word has no whole number for its row")
+        raise EncoderError(f"{path}: the row of a word is not a whole number")
     rows = {_text(word): row for word, row in words.items()}
     for mark in (BEGIN, END, UNKNOWN):
         if mark not in rows:
@@ -108,9 +108,9 @@ def _read_rows(path: Path, count: int) -> dict[str, int]:
 
 
 def _text(word: object) -> str:
-    """Python 2 wrote words as UTF-8 bytes, which the reader takes for latin-1."""
+    """Return a word as text; Python 2 wrote UTF-8 bytes, which the reader decodes as latin-1."""
     if not isinstance(word, str):
-        raise EncoderError(f"the vocabulary of a GenSen model has {shown(word)} for a word")
+        raise EncoderError(f"the vocabulary of a GenSen model contains {shown(word)}, which is not a word")
     try:
         return word.encode("latin1").decode("utf-8")
     except (UnicodeEncodeError, UnicodeDecodeError):
@@ -119,42 +119,42 @@ def _text(word: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """A linear map with intercept from GloVe's space to a model's own."""
+    """A linear map with intercept from the space of GloVe to that of a model."""
 
     weight: Matrix
-    """(GloVe's dimensions, the model's)"""
+    """Dimensions of GloVe × dimensions of the model."""
     intercept: Vector
 
     @classmethod
     def fit(cls, glove: Array, own: Array) -> Self:
-        """Least squares over the words that both know, one row each."""
+        """Fit by least squares over the words that both know, one row each."""
         from_glove, to_own = glove.astype(np.float64), own.astype(np.float64)
         glove_mean, own_mean = from_glove.mean(axis=0), to_own.mean(axis=0)
         centred = from_glove - glove_mean
-        # By the normal equations: 300 unknowns against tens of thousands of words, in float64, is far from trouble.
+        # By the normal equations: 300 unknowns and tens of thousands of words are well conditioned in float64.
         weight = np.linalg.lstsq(centred.T @ centred, centred.T @ (to_own - own_mean), rcond=None)[0]
         return cls(weight, own_mean - glove_mean @ weight)
 
     def __call__(self, glove: Array) -> Array:
-        """GloVe vectors, one row per word, in the model's space."""
+        """Return GloVe vectors, one row per word, in the space of the model."""
         return (glove.astype(np.float64) @ self.weight + self.intercept).astype(np.float32)
 
 
 BATCH: Final = 64
 
 DEFAULT_MODELS: Final = ("nli_large_bothskip_parse", "nli_large_bothskip")
-"""What the authors concatenate for their best results; May et al. report the same pair."""
+"""The pair of models that the authors and May et al. concatenate."""
 
 
 @dataclass(slots=True)
 class ExpandedModel:
-    """A model and the map into its space, which is fitted when first needed."""
+    """A model and the map from GloVe into its space."""
 
     model: GenSenModel
     expansion: Expansion | None
 
     def embed(self, word: str, glove: WordLookup | None) -> Array:
-        """Return the model's own vector, else the one carried over from GloVe, else that of <unk>."""
+        """Return the model's vector of a word, or else the one mapped from GloVe, or else that of <unk>."""
         rows = self.model.rows
         if word not in rows and self.expansion is not None and glove is not None and word in glove:
             return np.asarray(self.expansion(glove.vectors([word]))[0])
@@ -163,7 +163,7 @@ class ExpandedModel:
 
 @dataclass(slots=True, eq=False)
 class GenSenEncoder(Encoder):
-    """Texts as the last states of one GenSen model, or of several side by side."""
+    """Encode texts as the last states of one GenSen model, or of several, concatenated."""
 
     costly: ClassVar[bool] = True
 
@@ -177,7 +177,7 @@ class GenSenEncoder(Encoder):
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """`gensen:FOLDER?models=NAME,NAME&glove=PATH`."""
+        """Read `gensen:FOLDER?models=NAME,NAME&glove=PATH`."""
         options = spec.reader()
         names = options.text("models", "")
         glove = options.text("glove", "")
@@ -188,7 +188,7 @@ class GenSenEncoder(Encoder):
         folder = Path(spec.target).expanduser()
         if not is_folder(folder):
             raise SpecError(
-                f"'{spec}': no folder '{spec.target}'; gensen: takes the folder of the checkpoints"
+                f"'{spec}': there is no folder '{spec.target}'; gensen: takes the folder of the checkpoints"
             )
         chosen = [name for name in names.split(",") if name] or _default_models(folder)
         checkpoints = [Checkpoint.named(folder, name) for name in chosen]
@@ -231,7 +231,7 @@ class GenSenEncoder(Encoder):
         return vectors
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        """Return a word that neither a model nor GloVe knows stands in the text as <unk>, and is listed as missing."""
+        """Return the words of each text; words that neither a model nor GloVe knows are read as <unk>."""
         self._load()
         return [
             Coverage(tuple(words), tuple(word for word in words if not self._knows(word)))
@@ -240,11 +240,11 @@ class GenSenEncoder(Encoder):
 
     def notes(self) -> list[str]:
         if self.glove is None:
-            return ["without glove= a word that GenSen was not trained on is read as <unk>"]
+            return ["without glove=, a word that GenSen was not trained on is read as <unk>"]
         return []
 
     def _look_up(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the words of each text; after the call the GloVe vectors of those that some model lacks are loaded."""
+        """Return the words of each text, after loading the GloVe vectors of words that a model lacks."""
         splits = [TOKENISERS[self.tokens](text.lower() if self.lowercase else text) for text in texts]
         if self.glove is not None:
             own = [expanded.model.rows for expanded in self._models]
@@ -253,7 +253,7 @@ class GenSenEncoder(Encoder):
         return splits
 
     def _knows(self, word: str) -> bool:
-        """Return whether every model has a vector for the word, its own or one carried over."""
+        """Return whether every model has a vector for the word, its own or one mapped from GloVe."""
         carried_over = self.glove is not None and word in self.glove
         return carried_over or all(word in expanded.model.rows for expanded in self._models)
 
@@ -281,21 +281,21 @@ class GenSenEncoder(Encoder):
         shared = [word for word in model.rows if word in glove]
         if not shared:
             raise EncoderError(
-                f"'{self.spec}': {glove.path} shares no word with the model, so none can be carried over"
+                f"'{self.spec}': {glove.path} shares no word with the model, so its vectors cannot be mapped"
             )
         own = model.embedding[[model.rows[word] for word in shared]]
         return Expansion.fit(glove.vectors(shared), own)
 
 
 def _default_models(folder: Path) -> list[str]:
-    """Return the authors' pair if the folder has it, else the only model."""
+    """Return the pair of the authors if the folder has it, or else the only model."""
     names = sorted(path.stem for path in folder.glob("*.model"))
     if set(DEFAULT_MODELS) <= set(names):
         return list(DEFAULT_MODELS)
     if len(names) == 1:
         return names
     if not names:
-        raise SpecError(f"{folder}: no file NAME.model; is this the folder of the GenSen checkpoints?")
+        raise SpecError(f"{folder}: contains no file NAME.model; name the folder of the GenSen checkpoints")
     raise SpecError(
         f"{folder}: several models ({', '.join(names)}); choose with models=NAME or models=NAME,NAME"
     )

@@ -1,9 +1,9 @@
-"""InferSent (Conneau et al. 2017): a bidirectional LSTM over word vectors, the maximum over time, 4096 dimensions.
+"""Encode with InferSent (Conneau et al. 2017): the maximum over time of a BiLSTM over word vectors, 4096 dimensions.
 
-Version 1 reads GloVe vectors and stands a text between <s> and </s>; version 2 reads fastText vectors and stands it
-between <p> and </p>. The vectors named in the spec tell which one is meant. The released code of version 1 lets the
-zeros of padding take part in the maximum, so that a vector depends on the batch that it was computed in; here nothing
-is padded, which is what the paper describes and what that code does with one text a batch.
+Version 1 reads GloVe vectors and puts <s> and </s> around a text; version 2 reads fastText vectors and puts <p> and
+</p> around it. The vectors in the spec determine the version. In the released code of version 1, the zeros of padding
+count in the maximum, so that a vector depends on its batch. Here nothing is padded, as in the paper and in that code
+with one text per batch.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ PICKLED_MODEL: Final = (
     "encoder.models.InferSent",
     "torch.nn.modules.rnn.LSTM",
 )
-"""Classes of the models that were published as whole pickled objects; only their weights are taken."""
+"""Classes of models that were published as pickled objects; only their weights are used."""
 
 
 @dataclass(slots=True, eq=False)
 class InferSentEncoder(Encoder):
-    """Texts as the maximum over time of a BiLSTM's states."""
+    """Encode texts as the maximum over time of a BiLSTM's states."""
 
     costly: ClassVar[bool] = True
 
@@ -57,17 +57,19 @@ class InferSentEncoder(Encoder):
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """`infersent:FILE?glove=PATH` (version 1) or `infersent:FILE?fasttext=PATH` (version 2)."""
+        """Read `infersent:FILE?glove=PATH` (version 1) or `infersent:FILE?fasttext=PATH` (version 2)."""
         options = spec.reader()
         glove, fasttext = options.text("glove", ""), options.text("fasttext", "")
         tokens = options.choice("tokens", ("words", "whitespace"), "words")
         options.done()
         checkpoint = Path(spec.target).expanduser()
         if not is_regular_file(checkpoint):
-            raise SpecError(f"'{spec}': no file '{spec.target}'; infersent: takes the checkpoint")
+            raise SpecError(
+                f"'{spec}': there is no file '{spec.target}'; infersent: takes the file of the checkpoint"
+            )
         if bool(glove) == bool(fasttext):
             raise SpecError(
-                f"'{spec}': InferSent needs word vectors: glove=PATH for version 1 or fasttext=PATH for version 2"
+                f"'{spec}': InferSent needs word vectors; add glove=PATH for version 1 or fasttext=PATH for version 2"
             )
         return cls(spec, checkpoint, 1 if glove else 2, tokens, WordLookup.at(glove or fasttext, spec))
 
@@ -100,7 +102,7 @@ class InferSentEncoder(Encoder):
         ]
 
     def notes(self) -> list[str]:
-        """Return the released code leaves out a boundary mark that has no vector; so do we, but the record says so."""
+        """Return notes on boundary marks without a vector, which are left out as in the released code."""
         return [
             f"'{mark}' has no vector in {self.words.path.name}, so texts are encoded without it"
             for mark in BOUNDARIES[self.version]
@@ -112,7 +114,7 @@ class InferSentEncoder(Encoder):
         return moses_negation(words) if self.version == 2 and self.tokens == "words" else words
 
     def _look_up(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the words of each text; after the call their vectors are loaded."""
+        """Return the words of each text, after loading their vectors."""
         splits = [self._split(text) for text in texts]
         self.words.load({*BOUNDARIES[self.version], *(word for split in splits for word in split)})
         return splits
@@ -138,7 +140,7 @@ class InferSentEncoder(Encoder):
 
 
 def moses_negation(words: list[str]) -> list[str]:
-    """`do n't know` as `don 't know`, the form that version 2 was trained on (a last n't stays as it is)."""
+    """Return `do n't know` as `don 't know`, the form that version 2 was trained on (a final n't is unchanged)."""
     joined = words.copy()
     for index in range(1, len(words) - 1):
         if words[index] == "n't":

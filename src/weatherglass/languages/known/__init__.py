@@ -1,4 +1,4 @@
-"""Which words belong to a language: lists of the most frequent words, and the scripts of letters."""
+"""Find whether words belong to a language, by lists of frequent words and by the scripts of their letters."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from functools import cache
 from importlib.resources import files
 
 LISTED = ("en", "de", "fr", "es")
-"""The languages that have a list (NOTICE says where they come from)."""
+"""The languages that have a list; NOTICE states the sources."""
 
 JAPANESE = frozenset({"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"})
-"""Scripts that Japanese writes together, in one word."""
+"""Scripts that occur together in one Japanese word."""
 
 WORDS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
@@ -27,7 +27,7 @@ def listed_words(language: str) -> frozenset[str] | None:
 
 
 def is_listed(text: str, language: str) -> bool:
-    """Return whether every word of a text, or else every part of a hyphenated one, is in the language's list."""
+    """Return whether every word of a text, or every part of a hyphenated one, is in the list of the language."""
     listed = listed_words(language)
     if listed is None:
         return True
@@ -38,13 +38,13 @@ def is_listed(text: str, language: str) -> bool:
 
 
 def scripts(text: str) -> frozenset[str]:
-    """Return the scripts of the letters of a text: Latin, Cyrillic, …; Japanese for all of those that it mixes.
+    """Return the scripts of the letters of a text: Latin, Cyrillic, …; Japanese counts as one script.
 
     >>> sorted(scripts("Москвa"))
     ['Cyrillic', 'Latin']
     """
     names = {unicodedata.name(letter, "UNKNOWN").split()[0] for letter in text if letter.isalpha()}
-    names -= {"MODIFIER", "FEMININE", "MASCULINE"}  # ʼ, ª and º go with any script
+    names -= {"MODIFIER", "FEMININE", "MASCULINE"}  # ʼ, ª and º occur in any script
     if names & JAPANESE and names <= JAPANESE | {"FULLWIDTH"}:
         return frozenset({"Chinese" if names == {"CJK"} else "Japanese"})
     return frozenset(name.capitalize() for name in names)

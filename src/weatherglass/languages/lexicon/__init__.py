@@ -1,9 +1,9 @@
-"""Number of senses and most common part of speech of words, from the dictionaries that are installed.
+"""Find numbers of senses and most common parts of speech of words in installed dictionaries.
 
 Parts of speech are in the 12-tag universal set of Petrov et al. (2012). Du et al. count tags in the Brown corpus, which
-no registry carries. The nearest installable source is the lexicon of Brill's tagger, the likeliest tag of each word in
-the Brown corpus and the Penn Treebank, a text file inside the PyPI package textblob (MIT). It is read as data: textblob
-is never imported.
+no package registry offers. The nearest installable source is the lexicon of Brill's tagger, the most likely tag of each
+word in the Brown corpus and the Penn Treebank. It is a text file in the PyPI package textblob (MIT), which is read
+without importing textblob.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PENN: Mapping[str, str] = {
     **dict.fromkeys(("MD", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ"), "verb"),
     **dict.fromkeys(("FW", "LS", "SYM", "UH"), "x"),
 }
-"""Penn Treebank tags as universal ones; everything that is not named here is punctuation."""
+"""The universal tag of each Penn Treebank tag; all others are punctuation."""
 
 UNIVERSAL_DEPENDENCIES: Mapping[str, str] = {
     "aux": "verb",
@@ -51,11 +51,11 @@ UNIVERSAL_DEPENDENCIES: Mapping[str, str] = {
     "sconj": "adp",
     "sym": "x",
 }
-"""The later tag set, which spaCy and others write, where it differs."""
+"""Tags of the later set, which spaCy uses, that differ."""
 
 
 def find_pos_lexicon() -> Path | None:
-    """Return Brill's lexicon in an installed textblob."""
+    """Return the path of Brill's lexicon in an installed textblob; None without textblob."""
     spec = find_spec("textblob")
     folders = spec.submodule_search_locations if spec else None
     candidates = (Path(folder) / "en" / "en-lexicon.txt" for folder in folders or ())
@@ -63,7 +63,7 @@ def find_pos_lexicon() -> Path | None:
 
 
 def read_brill(path: Path) -> dict[str, str]:
-    """Return word and universal tag of every entry, lower-cased; the entry in lower case wins over "May" and "US"."""
+    """Return the universal tag of every word in lower case; an entry in lower case overrides "May" and "US"."""
     tags: dict[str, str] = {}
     capitalised: dict[str, str] = {}
     for line in path.read_text("utf-8").splitlines():
@@ -77,13 +77,13 @@ def read_brill(path: Path) -> dict[str, str]:
 
 
 def universal_tag(text: str, where: str) -> str:
-    """`text` as one of the twelve tags.
+    """Return the universal tag for the name of a tag.
 
     >>> universal_tag("PROPN", "line 1")
     'noun'
 
     Raises:
-        WeatherglassError: saying where the unknown tag stands.
+        WeatherglassError: for an unknown tag, with its place.
     """
     tag = text.lower()
     tag = UNIVERSAL_DEPENDENCIES.get(tag, tag)
@@ -96,29 +96,29 @@ def universal_tag(text: str, where: str) -> str:
 
 
 MOST_DIGITS = 9
-"""Of a number of senses."""
+"""Largest number of digits of a number of senses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Senses and parts of speech of the given words; None if no source is installed."""
+    """Senses and parts of speech of words; None if no source is installed."""
 
     senses: Mapping[str, int] | None
-    """Number of senses; a word without any is left out."""
+    """Number of senses; words without senses are left out."""
     parts: Mapping[str, str] | None
-    """Universal tag; a word that is not listed is left out."""
+    """Universal tag; unlisted words are left out."""
     sources: tuple[str, ...] = ()
-    """Where each came from, one line each."""
+    """The source of each, one line each."""
     missing: tuple[str, ...] = ()
     """What is missing and how to install it, one line each."""
 
     def knows(self, word: str) -> bool:
-        """Return whether `word` is in every source that there is."""
+        """Return whether `word` is in every available source."""
         return (self.senses is None or word in self.senses) and (self.parts is None or word in self.parts)
 
 
 def find_lexicon(words: Iterable[str], senses: Path | None = None, parts: Path | None = None) -> Lexicon:
-    """Return senses and parts of speech of `words`, from the files given or else from what is installed.
+    """Return senses and parts of speech of `words`, from the given files or from installed dictionaries.
 
     Args:
         words: the words to look up.
@@ -126,10 +126,10 @@ def find_lexicon(words: Iterable[str], senses: Path | None = None, parts: Path |
         parts: a file of two columns, word and tag, instead of Brill's lexicon.
 
     Returns:
-        The lexicon. A missing source is no error: the regression then omits that feature.
+        The lexicon. A missing source is not an error: the regression omits its feature.
 
     Raises:
-        WeatherglassError: if a file that was named cannot be read.
+        WeatherglassError: if a given file cannot be read.
     """
     wanted = set(words)
     sources: list[str] = []
@@ -175,7 +175,7 @@ def _parts(
 def _sense_counts(path: Path) -> Iterator[tuple[str, int]]:
     for line, word, value in _two_columns(path):
         if not value.isdecimal() or len(value) > MOST_DIGITS:
-            raise WeatherglassError(f"{path}, line {line}: '{value}' is no number of senses")
+            raise WeatherglassError(f"{path}, line {line}: '{value}' is not a number of senses")
         yield word, int(value)
 
 
@@ -193,6 +193,6 @@ def _two_columns(path: Path) -> Iterator[tuple[int, str, str]]:
         fields = line.split("\t")
         if len(fields) != 2:
             raise WeatherglassError(
-                f"{path}, line {number}: {len(fields)} columns; it should be a word, a tab and its value"
+                f"{path}, line {number}: has {len(fields)} columns; write a word, a tab and its value"
             )
         yield number, fields[0], fields[1].strip()

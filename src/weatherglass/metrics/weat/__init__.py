@@ -1,4 +1,4 @@
-"""The Word Embedding Association Test: similarity × statistic, effect size, covariance (docs/methods 1 and 2)."""
+"""Compute the Word Embedding Association Test: similarity, statistic, effect size, covariance (docs/methods 1, 2)."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ STATISTICS: Registry[Statistic] = Registry(
 
 @dataclass(frozen=True, slots=True, order=True)
 class Association:
-    """How one element's association with A and B is measured (docs/methods 1).
+    """How the association of one element with A and B is measured (docs/methods 1).
 
     >>> str(Association.parse("euclidean/median"))
     'euclidean/median'
@@ -58,15 +58,15 @@ class Association:
 
     @property
     def signed(self) -> bool:
-        """Whether the sign of d says to which side X leans."""
+        """Return whether the sign of d is a direction."""
         return STATISTICS.get(self.statistic).signed
 
     @classmethod
     def parse(cls, text: str) -> Association:
-        """The measure that is written `similarity/statistic`.
+        """Return the association that is written `similarity/statistic`.
 
         Raises:
-            UnknownNameError: naming the nearest measure there is.
+            UnknownNameError: naming the nearest association there is.
         """
         similarity, slash, statistic = checked_text("a measure", text).partition("/")
         if not slash:
@@ -82,18 +82,18 @@ GROUPS: dict[str, tuple[str, ...]] = {
         for statistic in ("mean", "median", "min", "max", "eq2")
     ),
 }
-"""Measures that go by one name: those of Azarpanah & Farhadloo (2021) are all but `dot`."""
+"""Associations that go by one name: those of Azarpanah & Farhadloo (2021) are all but `dot`."""
 
 
 def known_associations() -> list[Association]:
-    """Every registered similarity with every registered statistic, in the order of the tables."""
+    """Return every registered similarity with every registered statistic, in the order of the tables."""
     return [Association(sim, stat) for sim in SIMILARITIES.names() for stat in STATISTICS.names()]
 
 
 def select_associations(patterns: Sequence[str]) -> list[Association]:
-    """The measures that names, groups and globs stand for, each once, in the order first asked for.
+    """Return the associations that names, groups and globs stand for, each once, in the order first requested.
 
-    `*` is every registered measure, `*/mean` every similarity with the mean, `azarpanah2021` the twenty
+    `*` is every registered association, `*/mean` every similarity with the mean, `azarpanah2021` the twenty
     of that paper.
 
     >>> [str(measure) for measure in select_associations(["cosine/m*n", "dot/eq2"])]
@@ -116,7 +116,7 @@ def select_associations(patterns: Sequence[str]) -> list[Association]:
 
 def _unknown(text: str) -> UnknownNameError:
     names = [*map(str, known_associations()), *GROUPS]
-    # A bare "cosine" is nearest to the default statistic of that name, not to whichever measure sorts first.
+    # A bare "cosine" is nearest to the default statistic of that similarity, not to whichever association sorts first.
     hint = f"; did you mean '{text}/mean'?" if text in SIMILARITIES else did_you_mean(text, names)
     return UnknownNameError(
         f"unknown measure '{shown(text)}'{hint} (a measure is similarity/statistic, or a glob over them, or "

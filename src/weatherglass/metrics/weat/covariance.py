@@ -50,7 +50,7 @@ def graphical_lasso(
     start: Fit | None = None,
     enough: Callable[[Matrix, float], bool] = lambda _, __: False,
 ) -> Fit:
-    """The sparse precision matrix of a covariance matrix.
+    """Return the sparse precision matrix of a covariance matrix.
 
     Args:
         S: a sample covariance, singular or not, with a positive diagonal.
@@ -77,7 +77,7 @@ def graphical_lasso(
 def _alternate(
     S: Matrix, penalty: float, rho: float, theta: Matrix, dual: Matrix
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """One step of ADMM: the smooth part by eigenvalues, the penalty by soft thresholding, then the dual."""
+    """Take one step of ADMM: the smooth part by eigenvalues, the penalty by soft thresholding, then the dual."""
     values, vectors = np.linalg.eigh(rho * theta - dual - S)
     vectors *= np.sqrt((values + np.sqrt(values**2 + 4 * rho)) / (2 * rho))
     smooth = vectors @ vectors.T
@@ -88,7 +88,7 @@ def _alternate(
 
 
 def _balance(rho: float, primal: Matrix, change: Matrix, theta: Matrix, dual: Matrix) -> float:
-    """What to multiply the step by, so that neither residual, each relative to its own size, lags behind."""
+    """Return the factor of the step that keeps both residuals, each relative to its own size, in balance."""
     norm = np.linalg.norm
     behind = float(norm(primal) / norm(theta))
     ahead = float(rho * norm(change) / max(float(norm(dual)), np.finfo(float).tiny))
@@ -104,7 +104,7 @@ def _gap(S: Matrix, penalty: float, theta: Matrix, dual: Matrix) -> float:
 
 
 def log_determinant(matrix: Matrix) -> float:
-    """log det of a symmetric matrix, −inf if it is not positive definite."""
+    """Return log det of a symmetric matrix, −inf if it is not positive definite."""
     try:
         factor = np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:
@@ -113,7 +113,7 @@ def log_determinant(matrix: Matrix) -> float:
 
 
 def sample_covariance(vectors: Matrix) -> Matrix:
-    """The centred sample covariance S, divided by n.
+    """Return the centred sample covariance S, divided by n.
 
     Raises:
         UnitError: if a dimension never varies; its precision would be infinite.
@@ -130,7 +130,7 @@ def sample_covariance(vectors: Matrix) -> Matrix:
 
 
 def fit_graphical_lasso(vectors: Matrix) -> tuple[Fit, float]:
-    """The fit with the penalty that 3-fold cross-validation prefers, and that penalty.
+    """Return the fit with the penalty that 3-fold cross-validation prefers, and that penalty.
 
     Args:
         vectors: one row per vector, in an order that does not depend on how they were listed: every third
@@ -176,7 +176,7 @@ class Fold:
         return cls(sample_covariance(vectors[~out]), away.T @ away / len(away))
 
     def score(self, penalty: float) -> float:
-        """The likelihood under the fit with this penalty; where it is clearly not the best, a rough one."""
+        """Return the likelihood under the fit with this penalty, roughly if it is clearly not the best."""
         start = _interpolate(self.fits, penalty)
         gap = GAP_PER_DIMENSION_IN_FOLDS * len(self.S)
         fit = graphical_lasso(self.S, penalty, gap, start, self._beaten)
@@ -189,12 +189,12 @@ class Fold:
         return gap < math.inf and gap * BEATEN_BY < self.best - self._likelihood(precision)
 
     def _likelihood(self, precision: Matrix) -> float:
-        """Twice the Gaussian log-likelihood of a vector held out, but for a constant."""
+        """Return twice the Gaussian log-likelihood of a vector held out, but for a constant."""
         return log_determinant(precision) - float((self.held_out * precision).sum())
 
 
 def choose_penalty(folds: list[Fold], largest: float) -> float:
-    """The penalty with the best mean score, on a grid from `largest` to a hundredth of it and finer ones."""
+    """Return the penalty with the best mean score, on a grid from `largest` to a hundredth of it and finer ones."""
     if largest == 0:
         for fold in folds:
             fold.score(largest)
@@ -216,7 +216,7 @@ def choose_penalty(folds: list[Fold], largest: float) -> float:
 
 
 def _interpolate(fits: Mapping[float, Fit], penalty: float) -> Fit | None:
-    """Where to start: between the nearest fits on either side, or at the nearest."""
+    """Return the fit to start from: between the nearest fits on either side, or the nearest."""
     above = min((known for known in fits if known >= penalty), default=None)
     below = max((known for known in fits if known <= penalty), default=None)
     if above is None or below is None:
@@ -250,7 +250,7 @@ class Covariance:
     """How many different vectors it was estimated from."""
 
     def record(self) -> dict[str, float | str]:
-        """How it came about, as plain values."""
+        """Return how the covariance was estimated, as plain values."""
         return {
             "estimator": self.estimator,
             "penalty": self.penalty,
@@ -271,13 +271,13 @@ ESTIMATORS: Registry[Callable[[Matrix], tuple[Matrix, float]]] = Registry(
 
 
 def estimate_covariance(vectors: Matrix, estimator: str = "glasso") -> Covariance:
-    """The covariance of an attribute set, enlarged with synonyms or not.
+    """Estimate the covariance of an attribute set, enlarged with synonyms or not.
 
     Vectors that are equal count once and the order of the rows does not matter: they are sorted first, and
     the folds of a cross-validation are cut from that order.
 
     Raises:
-        UnknownNameError: if there is no such estimator.
+        UnknownNameError: if no estimator has this name.
         UnitError: if the vectors are too few, too wide, too alike, too large or too small for it.
     """
     from threadpoolctl import threadpool_limits
@@ -312,7 +312,7 @@ def _check_positive_definite(precision: Matrix) -> None:
 
 
 def glasso(vectors: Matrix) -> tuple[Matrix, float]:
-    """The graphical lasso (Azarpanah & Farhadloo 2021, in our reading) and its penalty."""
+    """Return the precision matrix by the graphical lasso (Azarpanah & Farhadloo 2021) and its penalty."""
     width = vectors.shape[1]
     if width > WIDEST_GLASSO:
         raise UnitError(
@@ -325,7 +325,7 @@ def glasso(vectors: Matrix) -> tuple[Matrix, float]:
 
 
 def ledoit_wolf(vectors: Matrix) -> tuple[Matrix, float]:
-    """The sample covariance drawn towards a sphere, and by what share (Ledoit & Wolf 2004)."""
+    """Return the inverse of the sample covariance shrunk towards a sphere, and the shrinkage (Ledoit & Wolf 2004)."""
     n, width = vectors.shape
     if n < 3:  # Two differ along one line only, and nothing says how far to draw the rest.
         raise UnitError(f"a covariance needs at least 3 different vectors; {n} given")

@@ -54,7 +54,7 @@ class Samples:
     without_templates: tuple[tuple[str, Vector, Vector], ...] = ()
     """A template with the scores of X and of Y without its sentences."""
     tables: AttributeTables | None = None
-    """Of the words of X and Y in the order of the test; None where words are not what is resampled."""
+    """The tables of the words of X and Y in the order of the test; None if words are not resampled."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,12 +143,12 @@ class Weat:
         return self.name
 
     def texts(self, test: Test) -> tuple[str, ...]:
-        """Nothing besides the four sets."""
+        """Return no texts: the four sets are enough."""
         del test
         return ()
 
     def evaluate(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
-        """d, S and s(w, A, B) of every element of X and Y."""
+        """Compute d, S and s(w, A, B) of every element of X and Y."""
         for element_set in sets:
             # No set may shrink to a single word because the model lacks the others.
             least = 2 if element_set.role in ("X", "Y") or element_set.unknown else 1
@@ -233,7 +233,7 @@ class Weat:
 
 
 def _in_given_order(scores: Vector, tables: Tables) -> tuple[Vector, Vector]:
-    """The scores of X and of Y, from the order of the tables back to that of the test."""
+    """Return the scores of X and of Y, from the order of the tables back to that of the test."""
     x_order, y_order = tables.orders[:2]
     x, y = np.empty(len(x_order)), np.empty(len(y_order))
     x[x_order], y[y_order] = scores[: len(x)], scores[len(x) :]
@@ -241,10 +241,10 @@ def _in_given_order(scores: Vector, tables: Tables) -> tuple[Vector, Vector]:
 
 
 def weat(arguments: Sequence[str], named: Mapping[str, str]) -> list[Weat]:
-    """The metrics of `weat(cosine/mean, profile=wefe)`; without an argument the papers' cosine/mean.
+    """Return the metrics of the spelling `weat(cosine/mean, profile=wefe)`; cosine/mean without an argument.
 
     Raises:
-        UnknownNameError: for an unknown measure or profile.
+        UnknownNameError: for an unknown association or profile.
         WeatherglassError: for an unknown parameter.
     """
     for name in named:

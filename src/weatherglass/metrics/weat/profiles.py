@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weatherglass.metrics.base import Metric
 
 ALL_PARTITIONS = 100_000
-"""Up to so many partitions are all counted, as the code of May et al. does."""
+"""Up to this many partitions, all are counted, as in the code of May et al."""
 BLOCK_ENTRIES = 1 << 21
 """Draws are taken in blocks of this many numbers."""
 
@@ -30,7 +30,7 @@ PermutationTest = Callable[[Vector, Vector, Alternative, np.random.Generator], S
 
 
 def bit_equality(x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator) -> Significance:  # noqa: ARG001
-    """May et al.: sums of floating-point numbers, compared as they are, so that a tie can be missed."""
+    """Compute p as May et al. do: sums of floats are compared as they are, so that ties can be missed."""
     scores = np.concatenate([x, y])
     observed = float(scores[np.newaxis, : len(x)].sum(axis=1)[0])
     if math.comb(len(scores), len(x)) <= ALL_PARTITIONS:
@@ -44,21 +44,21 @@ def bit_equality(x: Vector, y: Vector, alternative: Alternative, rng: np.random.
 
 
 def sampled(x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator) -> Significance:
-    """bias-bench: as May et al., with ties counted as ties."""
+    """Compute p as bias-bench does: as May et al., but ties count as ties."""
     from weatherglass.stats.permutation import permutation_test
 
     return permutation_test(x, y, method="sampled", alternative=alternative, rng=rng)
 
 
 def fitted_normal(x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator) -> Significance:
-    """Caliskan et al.: the normal tail fitted to 100 000 draws."""
+    """Compute p as Caliskan et al. do: the normal tail fitted to 100 000 draws."""
     from weatherglass.stats.permutation import permutation_test
 
     return permutation_test(x, y, method="normal-sampled", alternative=alternative, rng=rng)
 
 
 def without_ties(x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator) -> Significance:
-    """Azarpanah & Farhadloo: strictly beyond the observed sum, on the side on which the data lie."""
+    """Compute p as Azarpanah & Farhadloo do: strictly beyond the observed sum, on the side on which the data lie."""
     from weatherglass.stats.permutation.grid import direction
 
     grid = on_grid(x, y)
@@ -73,7 +73,7 @@ def without_ties(x: Vector, y: Vector, alternative: Alternative, rng: np.random.
 def with_replacement(
     x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator
 ) -> Significance:
-    """wefe 1.0: X and Y drawn with replacement from all targets, 10 000 times: no permutation test."""
+    """Compute p as wefe 1.0 does, not by permutation: X and Y are drawn with replacement 10 000 times."""
     draws = 10_000
     scores = np.concatenate([x, y])
     observed = float(x.sum() - y.sum())
@@ -94,7 +94,7 @@ def without_the_observed(
     alternative: Alternative,  # noqa: ARG001
     rng: np.random.Generator,
 ) -> Significance:
-    """responsibly: all partitions, or 1 000 draws; the observed partition is never counted, so p can be 0."""
+    """Compute p as responsibly does: all partitions, or 1 000 draws, without the observed one, so that p can be 0."""
     grid = on_grid(x, y)
     if grid.partitions <= ALL_PARTITIONS:
         return _counted(_strictly_beyond(grid), grid.partitions, 0.0)
@@ -104,7 +104,7 @@ def without_the_observed(
 
 
 def _strictly_beyond(grid: Grid) -> int:
-    """How many partitions have a larger sum than the observed one."""
+    """Return how many partitions have a larger sum than the observed one."""
     sums = grid.values[_all_subsets(grid.n, grid.size)].sum(axis=1)
     return int((sums > grid.observed).sum())
 
@@ -116,13 +116,13 @@ def _hits_among_draws(grid: Grid, draws: int, rng: np.random.Generator) -> int:
 
 
 def _all_subsets(n: int, size: int) -> Integers:
-    """Every subset of the size, one row each."""
+    """Return every subset of the size, one row each."""
     members = chain.from_iterable(combinations(range(n), size))
     return np.fromiter(members, dtype=np.int64).reshape(-1, size)
 
 
 def _random_subsets(n: int, size: int, draws: int, rng: np.random.Generator) -> Iterator[Integers]:
-    """Uniform subsets, a block of rows at a time; each in the order of a shuffle, as the published code has it."""
+    """Yield uniform subsets, a block of rows at a time, each in the order of a shuffle as in the published code."""
     for rows in _blocks(draws, n):
         yield np.argsort(rng.random((rows, n)), axis=1)[:, :size]
 
@@ -140,7 +140,7 @@ def _counted(hits: int, partitions: int, floor: float) -> Significance:
 def _drawn(
     numerator: int, denominator: int, floor: float, hits: int, draws: int | None = None
 ) -> Significance:
-    """A p from draws, with the 99 % interval of the share that they estimate."""
+    """Return p from draws, with the 99 % interval of the share that they estimate."""
     from weatherglass.stats.permutation.sampled import clopper_pearson
 
     draws = denominator - 1 if draws is None else draws
@@ -170,14 +170,14 @@ class Profile:
     """Whether the mean of |d| over all tests is printed, whatever their p."""
 
     def effect_size(self, x: Vector, y: Vector) -> float:
-        """d with this profile's standard deviation and sign."""
+        """Return d with this profile's standard deviation and sign."""
         d = effect_size(x, y, self.ddof)
         return abs(d) if self.absolute else d
 
     def significance(
         self, x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator
     ) -> Significance:
-        """p as this profile has it; p_method names it."""
+        """Compute p as this profile does; p_method names the profile."""
         x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
         if on_grid(x, y).constant:
             return Significance(1.0, 1.0, 1.0, f"{self.name}: all scores are equal", 1.0, True, 1.0)
@@ -193,7 +193,7 @@ class Profile:
         )
 
     def tail(self, requested: str) -> Alternative:
-        """The alternative to use: the one asked for where the profile knows it.
+        """Return the alternative to use: the one requested if the profile knows it.
 
         Raises:
             WeatherglassError: if it was asked for and is not among the profile's; "greater" counts as not asked.
@@ -255,7 +255,7 @@ PROFILES: dict[str, Profile] = {
             alternatives=("greater", "less", "two-sided"),
             test=with_replacement,
             draws="10 000 draws with replacement, (hits + 1) / (draws + 1)",
-            caution="words are drawn with replacement, so this is no permutation test and p has no guaranteed level; "
+            caution="words are drawn with replacement: this is not a permutation test and p has no guaranteed level; "
             "two-sided p is wrong where the statistic is negative",
             habits="word vectors; a set that lacks more than 20 % of its words makes the result NaN",
         ),
@@ -274,7 +274,7 @@ PROFILES: dict[str, Profile] = {
 
 
 def profile_of(name: str) -> Profile:
-    """The profile called `name`.
+    """Return the profile called `name`.
 
     Raises:
         UnknownNameError: naming the nearest.

@@ -37,7 +37,7 @@ class Similarity:
 
 
 def cosine(targets: Matrix, attributes: Matrix) -> Matrix:
-    """w·a / (‖w‖‖a‖).
+    """Return w·a / (‖w‖‖a‖).
 
     Raises:
         ZeroVectorError: a zero vector has no direction.
@@ -46,12 +46,12 @@ def cosine(targets: Matrix, attributes: Matrix) -> Matrix:
 
 
 def dot(targets: Matrix, attributes: Matrix) -> Matrix:
-    """w·a."""
+    """Return w·a."""
     return targets @ attributes.T
 
 
 def euclidean(targets: Matrix, attributes: Matrix) -> Matrix:
-    """‖w − a‖₂, from the differences: expanding the square loses half the digits of near vectors."""
+    """Return ‖w − a‖₂, from the differences: expanding the square loses half the digits of near vectors."""
     from scipy.spatial.distance import cdist
 
     distances: Matrix = cdist(targets, attributes, "euclidean")
@@ -59,7 +59,7 @@ def euclidean(targets: Matrix, attributes: Matrix) -> Matrix:
 
 
 def manhattan(targets: Matrix, attributes: Matrix) -> Matrix:
-    """‖w − a‖₁."""
+    """Return ‖w − a‖₁."""
     from scipy.spatial.distance import cdist
 
     distances: Matrix = cdist(targets, attributes, "cityblock")
@@ -67,7 +67,7 @@ def manhattan(targets: Matrix, attributes: Matrix) -> Matrix:
 
 
 def unit_rows(vectors: Matrix, where: str) -> Matrix:
-    """Each row divided by its length; the largest entry is divided out first, so that no square overflows.
+    """Return each row divided by its length; the largest entry is divided out first, so that no square overflows.
 
     Raises:
         ZeroVectorError: naming the first row of zeros; `where` is the set it is in.
@@ -81,7 +81,7 @@ def unit_rows(vectors: Matrix, where: str) -> Matrix:
 
 
 def whiten(vectors: Matrix, precision: Matrix) -> Matrix:
-    """Coordinates in which Mahalanobis distance is Euclidean: with Σ⁻¹ = LLᵀ, (w−a)ᵀΣ⁻¹(w−a) = ‖(w−a)L‖²."""
+    """Return coordinates in which Mahalanobis distance is Euclidean: with Σ⁻¹ = LLᵀ, (w−a)ᵀΣ⁻¹(w−a) = ‖(w−a)L‖²."""
     whitened: Matrix = vectors @ np.linalg.cholesky(precision)
     return whitened
 
@@ -98,17 +98,17 @@ class Statistic(Protocol):
 
     @property
     def signed(self) -> bool:
-        """Whether a score above 0 means nearer to A and one below 0 nearer to B; else scores have no direction."""
+        """Return whether the sign of a score is a direction: above 0 nearer to A, below 0 nearer to B."""
         ...
 
     def association(self, to_a: Matrix, to_b: Matrix, orientation: int) -> Vector:
-        """s(w, A, B) of every row w, from its sorted measures to A and to B."""
+        """Return s(w, A, B) of every row w, from its sorted measures to A and to B."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class SetStatistic:
-    """A number f for each set: s is f over A less f over B, turned round for a distance.
+    """A number f for each set: s is f over A minus f over B, negated for a distance.
 
     A user's own takes one line:
 
@@ -120,7 +120,7 @@ class SetStatistic:
     """f of every row of sorted raw measures."""
 
     def association(self, to_a: Matrix, to_b: Matrix, orientation: int) -> Vector:
-        """o · (f over A − f over B)."""
+        """Return o · (f over A − f over B)."""
         return orientation * (self.of_set(to_a) - self.of_set(to_b))
 
 
@@ -132,35 +132,35 @@ class PairStatistic:
     of_sets: Callable[[Matrix, Matrix], Vector]
 
     def association(self, to_a: Matrix, to_b: Matrix, orientation: int) -> Vector:  # noqa: ARG002
-        """The number as it is: an unsigned one is not turned round for a distance."""
+        """Return the number as it is: an unsigned number is not negated for a distance."""
         return self.of_sets(to_a, to_b)
 
 
 def mean(rows: Matrix) -> Vector:
-    """The mean of each row."""
+    """Return the mean of each row."""
     means: Vector = rows.mean(axis=1)
     return means
 
 
 def median(rows: Matrix) -> Vector:
-    """The middle of each sorted row, or the mean of the two in the middle."""
+    """Return the middle of each sorted row, or the mean of the two in the middle."""
     size = rows.shape[1]
     middle: Vector = (rows[:, (size - 1) // 2] + rows[:, size // 2]) / 2
     return middle
 
 
 def minimum(rows: Matrix) -> Vector:
-    """The first of each sorted row."""
+    """Return the first of each sorted row."""
     return rows[:, 0]
 
 
 def maximum(rows: Matrix) -> Vector:
-    """The last of each sorted row."""
+    """Return the last of each sorted row."""
     return rows[:, -1]
 
 
 def nearest_pair(to_a: Matrix, to_b: Matrix) -> Vector:
-    """min over a∈A, b∈B of |m(w,a) − m(w,b)| (Azarpanah & Farhadloo 2021, equation 2).
+    """Return min over a∈A, b∈B of |m(w,a) − m(w,b)| (Azarpanah & Farhadloo 2021, equation 2).
 
     The nearest a and b are neighbours once the two rows are merged: whatever lay between them would be
     nearer to one of them. The stable sort merges two sorted runs in linear time.
@@ -182,7 +182,7 @@ EQ2 = PairStatistic(nearest_pair)
 
 
 def effect_size(x: Vector, y: Vector, ddof: int = 1) -> float:
-    """d: the difference of the mean scores in standard deviations of all scores (Caliskan et al. 2017).
+    """Return d: the difference of the mean scores in standard deviations of all scores (Caliskan et al. 2017).
 
     The sums are exactly rounded, so the order of the elements cannot change the last bit.
 
@@ -203,7 +203,7 @@ def effect_size(x: Vector, y: Vector, ddof: int = 1) -> float:
 
 
 def largest_effect_size(nx: int, ny: int, ddof: int = 1) -> float:
-    """What |d| cannot exceed for sets of these sizes; 2·sqrt((n - 1)/n) when they are equal.
+    """Return the largest |d| of sets of these sizes; 2·sqrt((n - 1)/n) if they are equal.
 
     Reached when all of X score alike and all of Y score alike: with mean difference D the sum of squares is
     D²·nx·ny/n.
@@ -213,7 +213,7 @@ def largest_effect_size(nx: int, ny: int, ddof: int = 1) -> float:
 
 
 BLOCK_ENTRIES = 1 << 21
-"""Raw measures held at once (16 MB of them): targets are taken in blocks of this many entries."""
+"""Raw measures in memory at once (16 MB of them): targets are taken in blocks of this many entries."""
 
 
 def associations(
@@ -223,16 +223,16 @@ def associations(
     measures: Sequence[Association],
     covariances: tuple[Covariance, Covariance] | None = None,
 ) -> dict[Association, Vector]:
-    """s(w, A, B) of every row w of `targets`, for every measure.
+    """Return s(w, A, B) of every row w of `targets`, for every association.
 
-    A measure's scores are the same to the last bit whichever other measures are asked for with it.
+    The scores of an association are the same to the last bit whichever others are requested with it.
 
     Args:
         targets: one row per target, all of the same width, as are `a` and `b`.
         a: the vectors of A.
         b: the vectors of B.
-        measures: what to compute; a positive score means closer to A, except where the measure is not signed, as eq2.
-        covariances: of A and of B, for Mahalanobis measures; see `estimate_covariance`.
+        measures: what to compute; a positive score means closer to A, except for unsigned ones such as eq2.
+        covariances: of A and of B, for Mahalanobis distance; see `estimate_covariance`.
 
     Raises:
         ZeroVectorError: under cosine; its `where` is "targets", "A" or "B", and `row` the row in it.
@@ -245,10 +245,10 @@ def associations(
 
 
 def cosine_mean(targets: Matrix, a: Matrix, b: Matrix) -> Vector:
-    """s(w, A, B) for cosine/mean without a similarity matrix.
+    """Return s(w, A, B) for cosine/mean without a similarity matrix.
 
     The mean cosine to a set is the dot product with the mean of its unit vectors. Products are summed row
-    by row, not by BLAS, so that a target scores the same wherever it stands.
+    by row, not by BLAS, so that a target scores the same in any position.
     """
     direction = unit_rows(a, "A").mean(axis=0) - unit_rows(b, "B").mean(axis=0)
     scores: Vector = (unit_rows(targets, "targets") * direction).sum(axis=1)
@@ -285,7 +285,7 @@ def _sorted_blocks(
     similarity: Similarity,
     covariances: tuple[Covariance, Covariance] | None,
 ) -> Iterator[tuple[Matrix, Matrix]]:
-    """Raw measures to A and to B, each row sorted, a block of targets at a time."""
+    """Yield raw measures to A and to B, each row sorted, a block of targets at a time."""
     (seen_from_a, a), (seen_from_b, b) = views(targets, a, b, similarity, covariances)
     rows = max(1, BLOCK_ENTRIES // (len(a) + len(b)))
     for start in range(0, len(targets), rows):
@@ -314,10 +314,10 @@ def views(
     similarity: Similarity,
     covariances: tuple[Covariance, Covariance] | None,
 ) -> tuple[tuple[Matrix, Matrix], tuple[Matrix, Matrix]]:
-    """Targets and attributes as seen from A and from B: through its covariance, or as they are."""
+    """Return targets and attributes as seen from A and from B: through its covariance, or as they are."""
     if not similarity.whitened:
         return (targets, a), (targets, b)
     if covariances is None:
-        raise ValueError("Mahalanobis measures need the covariances of A and B; see estimate_covariance")
+        raise ValueError("Mahalanobis distance needs the covariances of A and B; see estimate_covariance")
     of_a, of_b = (covariance.precision for covariance in covariances)
     return (whiten(targets, of_a), whiten(a, of_a)), (whiten(targets, of_b), whiten(b, of_b))

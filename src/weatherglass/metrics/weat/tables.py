@@ -1,4 +1,4 @@
-"""The raw measures m(w, a) of one test, in an order that depends on content alone, and the samples made of them.
+"""Tabulate the raw measures m(w, a) of one test, in an order that depends only on content, and resample them.
 
 By words, the sentences of an attribute word are averaged first, so that every attribute word counts once; then each
 target sentence is scored, and a target word's score is the mean over its sentences (docs/methods 10).
@@ -29,9 +29,9 @@ class Tables:
     to_a: Matrix
     to_b: Matrix
     elements: tuple[tuple[Element, ...], ...]
-    """Of X, Y, A and B, in the order of rows and columns."""
+    """The elements of X, Y, A and B, in the order of rows and columns."""
     orders: tuple[Integers, ...]
-    """The place of each of these elements in the set as it was given."""
+    """The position of each of these elements in the set as it was given."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +43,7 @@ class NamedSample:
     units: tuple[tuple[str, ...], ...]
     """The units of X, Y, A and B: words, or the texts of elements."""
     templates: Matrix | None
-    """s(w, t), words down and templates across, where all words of X and Y stand in the same templates once each."""
+    """s(w, t), words down and templates across, where all words of X and Y occur in the same templates once each."""
     rows: Integers
     """The unit of each element of X, then of each element of Y."""
     n_x: int
@@ -53,7 +53,7 @@ class NamedSample:
 def tables_of(
     sets: Sequence[VectorSet], similarity: str, covariances: tuple[Covariance, Covariance] | None
 ) -> Tables:
-    """The raw measures of the four sets.
+    """Return the raw measures of the four sets.
 
     Each distinct target is measured once, and targets, A and B are sorted by content. A matrix product may give the
     same row another last bit at another place; this way neither the order of the words nor a swap of X and Y can
@@ -70,7 +70,7 @@ def tables_of(
 
 
 def named_sample(tables: Tables, measure: Association, permute: str, ddof: int) -> NamedSample:
-    """What is resampled and left out: by elements each sentence is a unit, by words all sentences of a word."""
+    """Return the units to resample and leave out: single sentences by elements, all sentences of a word by words."""
     names = _unit_names(tables, permute)
     units = [unit_numbers(set_names) for set_names in names]
     n_x = int(units[0].max()) + 1
@@ -119,9 +119,9 @@ def attribute_tables(
 def scores_without_templates(
     tables: Tables, sample: Sample, permute: str
 ) -> Iterator[tuple[str, Vector, Vector]]:
-    """The scores of the units of X and of Y without the sentences of each template in turn.
+    """Yield the scores of the units of X and of Y without the sentences of each template in turn.
 
-    A template without whose sentences a set would be empty is passed over, and so is the only one.
+    A template is skipped if a set would be empty without its sentences, or if it is the only one.
 
     Args:
         tables: of all sentences.
@@ -153,7 +153,7 @@ def scores_without_templates(
 
 
 def _means_without(means: Matrix, table: Matrix, units: Integers, gone: NDArray[np.bool_]) -> Matrix:
-    """The means over units of columns without some columns: m − Σ(v − m)/(how many are left), over those v.
+    """Return the means over units of columns without some columns: m − Σ(v − m)/(how many are left), over those v.
 
     Args:
         means: of each row over the columns of each unit.
@@ -170,7 +170,7 @@ def _means_without(means: Matrix, table: Matrix, units: Integers, gone: NDArray[
 
 
 def _unit_names(tables: Tables, permute: str) -> list[list[str]]:
-    """The name of the unit that each element of X, Y, A and B belongs to."""
+    """Return the name of the unit that each element of X, Y, A and B belongs to."""
     by_words = permute == "words"
     return [
         [e.word for e in elements] if by_words else _distinct_texts(elements) for elements in tables.elements
@@ -178,19 +178,19 @@ def _unit_names(tables: Tables, permute: str) -> list[list[str]]:
 
 
 def _without_gaps(units: Integers) -> Integers:
-    """The same units, numbered from 0 without those that are gone."""
+    """Return the same units, numbered from 0 without those that are gone."""
     there = np.bincount(units) > 0
     return np.asarray((np.cumsum(there) - 1)[units])
 
 
 def element_scores(sample: Sample) -> Vector:
-    """s(w, A, B) of every element of X and then of Y."""
+    """Return s(w, A, B) of every element of X and then of Y."""
     to_a, to_b = (np.sort(table, axis=1) for table in (sample.to_a, sample.to_b))
     return sample.statistic.association(to_a, to_b, sample.orientation)
 
 
 def unit_scores(sample: Sample) -> Vector:
-    """The score of every unit of X and then of Y: the mean over its elements."""
+    """Return the score of every unit of X and then of Y: the mean over its elements."""
     x, y = sample.units[:2]
     return mean_by_unit(element_scores(sample), np.concatenate([x, x.max() + 1 + y]))
 
@@ -209,7 +209,7 @@ def _template_scores(sample: Sample, words: Integers, tables: Tables) -> Matrix 
 
 
 def _distinct_texts(elements: Sequence[Element]) -> list[str]:
-    """Names that tell elements apart, also where a text stands twice in a set."""
+    """Return distinct names of the elements; a text that occurs twice in a set is numbered."""
     seen: dict[str, int] = {}
     names = []
     for element in elements:

@@ -7,13 +7,13 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from weatherglass import __version__
-from weatherglass.catalogue.names import capitalised, shortened_name
+from weatherglass.catalogue.names import capitalised, model_name, shortened_name, topic_name
 from weatherglass.report import numbers
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def render(
     *,
     styles: Sequence[str] = (),
     scripts: Sequence[str] = (),
+    filters: Mapping[str, Callable[..., Any]] | None = None,
 ) -> str:
     """Return a page: one file that opens from the disk and fetches nothing.
 
@@ -39,21 +40,22 @@ def render(
         values: what the template shows; every text is escaped.
         styles: the page's own, after those of the kit.
         scripts: the page's own, after kit.js, in the same function: no other script can see its names.
+        filters: the page's own, beside those of the kit.
     """
-    own = files(package).joinpath("templates")
-    parts = [files(__package__).joinpath("kit.js"), *map(own.joinpath, scripts)]
+    kit, own = files(__package__), files(package).joinpath("templates")
+    parts = [kit.joinpath("kit.js"), *map(own.joinpath, scripts)]
     body = "\n".join(part.read_text(encoding="utf-8") for part in parts)
     script = f'\n(async () => {{\n"use strict";\n{body}\nreveal();\nstops();\n}})();\n'
-    html: str = (
-        environment(package)
-        .get_template(template)
-        .render(
-            values,
-            version=__version__,
-            styles="\n".join(own.joinpath(name).read_text(encoding="utf-8") for name in styles),
-            script=script,
-            script_hash=script_hash(script),
-        )
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    sheets = [kit.joinpath("kit.css"), *map(own.joinpath, styles)]
+    jinja = environment(package)
+    jinja.filters |= filters or {}
+    html: str = jinja.get_template(template).render(
+        values,
+        version=__version__,
+        styles="\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets),
+        script=script,
+        script_hash=f"sha256-{digest}",  # the security policy allows this script, to the letter, and no other
     )
     return html
 
@@ -79,6 +81,10 @@ def environment(package: str) -> Environment:
         "p": numbers.p_value,
         "capitalised": capitalised,
         "shortened": shortened_name,
+        "topic": topic_name,
+        "model": model_name,
+        "breakable": breakable,
+        "for_script": for_script,
     }
     made.globals |= {"interval": numbers.interval}
     return made
@@ -94,6 +100,23 @@ def compress(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode(), compresslevel=4, mtime=0)).decode()
 
 
+def for_script(value: object) -> Any:
+    """Return a value as JSON, escaped so that no text in it can end the script element."""
+    from markupsafe import Markup
+
+    text = in_json(value)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)
+
+
+def breakable(name: str) -> Any:
+    """Return a name, escaped, that may be wrapped after _ / ? & and :."""
+    from markupsafe import Markup, escape
+
+    return Markup("<wbr>").join(escape(part) for part in re.split(r"(?<=[_/?&:])", name))
+
+
 def without_controls(value: object) -> object:
     """Return a value of a template with its control characters as escapes, since names may come from any file.
 
@@ -103,12 +126,3 @@ def without_controls(value: object) -> object:
     if not isinstance(value, str) or not _CONTROL.search(value):
         return value
     return type(value)(_CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), value))
-
-
-def script_hash(script: str) -> str:
-    """Return the source that a content security policy allows: this script, to the letter, and no other.
-
-    >>> script_hash("")
-    'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='
-    """
-    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

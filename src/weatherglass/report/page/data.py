@@ -1,24 +1,39 @@
-"""What the page's script works with: every result in short, and the blocks of details.
+"""Pack what the page's script works with: every result in short, and compressed blocks with the details.
 
-Records of one kind go in as lists of values with their field names once, which the script joins again (`named` in
-core.js): the names are written where the values are, and nowhere else.
+Records of one kind are lists of values with their field names once, which the script joins again (`named` in core.js).
+
+A block is JSON, compressed, in base64, and the browser decompresses it when a result is opened: one for each model and
+metric, and a shared one with every text once, and the lists by which results refer to them. Numbers are rounded to what
+a plot can show: scores to four digits (of sentences three), effect sizes to three decimals, the null distribution to
+two. Numbers that are printed come from the results, not from here.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+import shlex
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from weatherglass.audit.record import plain
 from weatherglass.audit.results import Mark, Result, mark_of_row
 from weatherglass.audit.run import Run
+from weatherglass.audit.settings import default_settings
 from weatherglass.catalogue.names import set_name, topic_name
 from weatherglass.report import numbers
-from weatherglass.report.again import command_options, model_spec, python_arguments
-from weatherglass.report.page.blocks import Packer
+from weatherglass.report.kit import compress, in_json
+from weatherglass.report.numbers import rounded
 from weatherglass.report.view import CONTEXTS, Layout
+from weatherglass.warnings import folded
+
+if TYPE_CHECKING:
+    from weatherglass.stats.robustness import Robustness
 
 MARKS = (
     (Mark.ROBUST, "robust", "solid"),
@@ -28,25 +43,36 @@ MARKS = (
     (Mark.INCONCLUSIVE, "inconclusive", ""),
     (Mark.MEASURED, "measured", ""),
 )
-"""Each mark of a test with its drawing in symbols.html and the outline of its cell."""
+"""Each mark of a test with its drawing in kit.html and the outline of its cell."""
 IN_CELLS = 4
 """The first marks are drawn in the cells of the table, too; the others would be in most of them."""
 NOT_JUDGED = len(MARKS)
 """The number of the mark of a result whose run is not complete."""
-_NUMBER = {mark: number for number, (mark, _, _) in enumerate(MARKS)}
+WORD_STEPS, SENTENCE_STEPS = 9999, 999
+"""Scores are stored as integer multiples of the largest |s| divided by one of these: words to four digits; the
+sentences of a word, which are ticks in a plot, to three, so that their mean still has four."""
+EFFECT_STEPS, NULL_STEPS, NULL_EVERY = 1000, 100, 2
+"""Steps of an effect size and of the null distribution, of which every second quantile is drawn."""
+CHANGE_FIELDS = ("test", "metric", "before", "after", "change", "low", "high", "changed")
+"""What the script needs of a change; before and after are the models."""
 
 
 def script_data(
     runs: Sequence[Run],
     layout: Layout,
-    comparison: Mapping[str, Any],
+    pairs: Sequence[tuple[int, int]],
+    changes: Sequence[Mapping[str, Any]],
     multiverse: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
-    """What the script works with."""
-    methods, procedures = _methods(layout), _procedures(layout)
+    """Return what the script works with, apart from the results."""
+    results = layout.results
+    marks = [
+        {"symbol": symbol if place < IN_CELLS else "", "dot": symbol, "outline": outline, "words": mark.words}
+        for place, (mark, symbol, outline) in enumerate(MARKS)
+    ]
     return {
         "subjects": records(
-            {**asdict(subject), "spec": model_spec(runs[subject.run].record, subject.model)}
+            {**asdict(subject), "spec": _spec(runs[subject.run].record, subject.model)}
             for subject in layout.subjects
         ),
         "tests": records(
@@ -54,23 +80,12 @@ def script_data(
             for test in layout.tests
         ),
         "contexts": CONTEXTS,
-        "topics": [[topic_name(topic), numbers] for topic, numbers in layout.by_topic().items()],
-        "marks": [
-            *(
-                {
-                    "symbol": symbol if place < IN_CELLS else "",
-                    "dot": symbol,
-                    "outline": outline,
-                    "words": mark.words,
-                }
-                for place, (mark, symbol, outline) in enumerate(MARKS)
-            ),
-            {"symbol": "", "dot": "unconfirmed", "outline": "", "words": "not judged"},
-        ],
+        "topics": [[topic_name(topic), tests] for topic, tests in layout.topics.items()],
+        "marks": [*marks, {"symbol": "", "dot": "unconfirmed", "outline": "", "words": "not judged"}],
         "metrics": layout.metrics,
-        "poolable": [layout.poolable(metric) for metric in range(len(layout.metrics))],
-        "methods": methods,
-        "procedures": records(procedure._asdict() for procedure in procedures),
+        "poolable": [info.poolable for info in layout.infos],
+        "methods": list(dict.fromkeys(result.p_method for result in results)),
+        "procedures": records(one._asdict() for one in dict.fromkeys(map(Procedure.of, results))),
         "runs": [
             {
                 "label": run.label,
@@ -78,8 +93,7 @@ def script_data(
                 "level": numbers.percent(1 - run.alpha),
                 "settings": flatten(run.record.get("settings", {})),
                 "hashes": {name: sha[:16] for name, sha in run.record.get("tests", {}).items()},
-                "options": command_options(run.record),
-                "arguments": python_arguments(run.record),
+                **rerun_command(run.record),
             }
             for run in runs
         ],
@@ -89,12 +103,42 @@ def script_data(
             for failure in runs[subject.run].record.get("failures", [])
             if failure["model"] == subject.model
         },
-        "pairs": paired_subjects(runs, layout),
-        "changes": records(
-            {name: change[name] for name in CHANGE_FIELDS} for change in changes(layout, comparison)
-        ),
+        "pairs": pairs,
+        "changes": records({name: change[name] for name in CHANGE_FIELDS} for change in changes),
         "multiverse": [curve for entry in multiverse for curve in _curves(entry, runs[0].alpha)],
     }
+
+
+def _spec(record: Mapping[str, Any], model: str) -> str:
+    """Return what the user wrote for a model: NAME=SPEC where it was named, or the name, which is its spec."""
+    arguments = record.get("arguments", {}).get("models", [])
+    written = record.get("command") or ([arguments] if isinstance(arguments, str) else arguments)
+    return next((word for word in written if isinstance(word, str) and word.startswith(f"{model}=")), model)
+
+
+def rerun_command(record: Mapping[str, Any]) -> dict[str, str]:
+    """Return the settings that differ from the defaults, as options of the command and as arguments in Python.
+
+    >>> rerun_command({"settings": {"alpha": 0.01, "alternative": "greater", "permute": "words"}})
+    {'options': '--alternative greater --alpha 0.01', 'arguments': 'alternative="greater", alpha=0.01'}
+    """
+    settings = record.get("settings", {})
+    options: list[str] = []
+    arguments: list[str] = []
+    for name, default in default_settings().items():
+        value = settings.get(name, default)
+        if name not in settings or value == plain(default):
+            continue
+        if name == "budget":
+            value = f"{value['seconds']:g}s,{value['bytes'] / 1e9:g}GB"
+        elif isinstance(value, str):
+            quoted = value.replace("\\", "\\\\").replace('"', '\\"')
+            arguments.append(f'{name}="{quoted}"')
+        else:
+            arguments.append(f"{name}={value!r}")
+        if value is not None and not isinstance(value, Mapping):
+            options += [f"--{name}", f"{value:g}" if isinstance(value, float) else str(value)]
+    return {"options": shlex.join(options), "arguments": ", ".join(arguments)}
 
 
 class Procedure(NamedTuple):
@@ -104,13 +148,14 @@ class Procedure(NamedTuple):
     alternative: str
     ddof: int
 
-
-def _procedure(result: Result) -> Procedure:
-    return Procedure(result.permute, result.alternative, result.ddof)
+    @classmethod
+    def of(cls, result: Result) -> Procedure:
+        """Return the procedure of a result."""
+        return cls(result.permute, result.alternative, result.ddof)
 
 
 def records(listed: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Records with the same fields: the names once, then the values of each.
+    """Return records with the same fields as the names once, then the values of each.
 
     >>> records([{"test": 0, "d": 1.2}, {"test": 1, "d": 0.4}])
     {'fields': ['test', 'd'], 'rows': [[0, 1.2], [1, 0.4]]}
@@ -123,24 +168,23 @@ def records(listed: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return {"fields": fields, "rows": rows}
 
 
-def _methods(layout: Layout) -> list[str]:
-    return list(dict.fromkeys(result.p_method for result in layout.results))
+def flatten(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return nested settings as one level, with names joined by commas."""
+    flat: dict[str, Any] = {}
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            flat |= {f"{name}, {part}": setting for part, setting in value.items()}
+        else:
+            flat[name] = value
+    return flat
 
 
-def _procedures(layout: Layout) -> list[Procedure]:
-    return list(dict.fromkeys(_procedure(result) for result in layout.results))
-
-
-def short_results(layout: Layout) -> dict[str, Any]:
-    """Every result in short, as records; they go into a block, since they are most of what the script reads."""
-    return records(_results(layout))
-
-
-def _results(layout: Layout) -> Iterator[dict[str, Any]]:
-    """Each result in short; subject, test, metric, method and procedure are numbers in their lists."""
-    place = {method: number for number, method in enumerate(_methods(layout))}
-    procedure = {one: number for number, one in enumerate(_procedures(layout))}
-    digits = partial(numbers.rounded, digits=5)
+def short_results(layout: Layout) -> Iterator[dict[str, Any]]:
+    """Yield each result in short; subject, test, metric, mark, method and procedure are numbers in their lists."""
+    marks = {mark: number for number, (mark, _, _) in enumerate(MARKS)}
+    methods: dict[str, int] = {}
+    procedures: dict[Procedure, int] = {}
+    digits = partial(rounded, digits=5)
     for r, (subject, test, metric) in zip(layout.results, layout.places, strict=True):
         yield {
             "subject": subject,
@@ -148,7 +192,7 @@ def _results(layout: Layout) -> Iterator[dict[str, Any]]:
             "metric": metric,
             "d": digits(r.value),
             "p": digits(r.p_value),
-            "mark": _mark(r),
+            "mark": marks.get(mark_of_row(r), NOT_JUDGED),
             "ciLow": digits(r.ci_low),
             "ciHigh": digits(r.ci_high),
             "pAdjusted": digits(r.p_adjusted),
@@ -166,20 +210,16 @@ def _results(layout: Layout) -> Iterator[dict[str, Any]]:
             "pLow": digits(r.p_low),
             "pHigh": digits(r.p_high),
             "floor": digits(r.p_floor),
-            "method": place[r.p_method],
-            "procedure": procedure[_procedure(r)],
+            "method": methods.setdefault(r.p_method, len(methods)),
+            "procedure": procedures.setdefault(Procedure.of(r), len(procedures)),
             "oov": r.oov,
             "lean": r.lean,
             "says": r.direction if r.lean and r.info.leans else None,
         }
 
 
-def _mark(result: Result) -> int:
-    return _NUMBER.get(mark_of_row(result), NOT_JUDGED)
-
-
 def _curves(entry: Mapping[str, Any], alpha: float) -> Iterator[dict[str, Any]]:
-    """The specification curve of each word list of a topic on a model: d in order, with its choices."""
+    """Yield the specification curve of each word list of a topic on a model: d in order, with its choices."""
     for block in entry["lists"]:
         own = [
             one
@@ -197,9 +237,7 @@ def _curves(entry: Mapping[str, Any], alpha: float) -> Iterator[dict[str, Any]]:
             "choices": choices,
             "rows": [
                 [
-                    numbers.rounded(one["d"], 4),
-                    numbers.rounded(one["ci_low"], 4),
-                    numbers.rounded(one["ci_high"], 4),
+                    *(rounded(one[name], 4) for name in ("d", "ci_low", "ci_high")),
                     int(one["p"] <= alpha),
                     int(one["published"]),
                     *(one.get(choice) for choice in choices),
@@ -209,10 +247,8 @@ def _curves(entry: Mapping[str, Any], alpha: float) -> Iterator[dict[str, Any]]:
         }
 
 
-def paired_subjects(runs: Sequence[Run], layout: Layout) -> list[tuple[int, int]]:
-    """Which models of two runs to put side by side: the same model; or the only one of each."""
-    if len(runs) != 2:
-        return []
+def paired_subjects(layout: Layout) -> list[tuple[int, int]]:
+    """Return which models of two runs to put side by side: the same model; or the only one of each."""
     first, second = ([n for n, s in enumerate(layout.subjects) if s.run == run] for run in (0, 1))
     if len(first) == len(second) == 1:
         return [(first[0], second[0])]
@@ -221,70 +257,158 @@ def paired_subjects(runs: Sequence[Run], layout: Layout) -> list[tuple[int, int]
     return [(n, place[key]) for n, key in keys if key in place]
 
 
-CHANGE_FIELDS = ("test", "metric", "before", "after", "change", "low", "high", "changed")
-"""What the script needs of a change; before and after are the models."""
-
-
-def changes(layout: Layout, comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """How d changed from the first run to the second, and whether the interval leaves out 0."""
+def changes_between(layout: Layout, comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return how d changed from the first run to the second, and whether the interval leaves out 0."""
     tests = {test.name: number for number, test in enumerate(layout.tests)}
-    metrics = {metric: number for number, metric in enumerate(layout.metrics)}
     found = []
     for difference in comparison.get("differences", []):
-        if difference["test"] in tests and difference["metric"] in metrics:
+        if difference["test"] in tests and difference["metric"] in layout.metrics:
             before, after = difference["models"]
-            change = {name: numbers.rounded(difference[name]) for name in ("change", "low", "high")}
+            change = {name: rounded(difference[name]) for name in ("change", "low", "high")}
             found.append(
                 {
                     "test": tests[difference["test"]],
-                    "metric": metrics[difference["metric"]],
+                    "metric": layout.metrics.index(difference["metric"]),
                     "before": before,
                     "after": after,
                     **change,
                     "changed": difference["changed"],
-                    "d_before": numbers.rounded(difference.get("before")),
-                    "d_after": numbers.rounded(difference.get("after")),
+                    "d_before": rounded(difference.get("before")),
+                    "d_after": rounded(difference.get("after")),
                     "size": abs(change["change"] or 0.0),
                 }
             )
     return found
 
 
+class Text(NamedTuple):
+    """A target element, whichever results score it."""
+
+    text: str
+    word: str
+    template: str | None
+
+
+class Placed(NamedTuple):
+    """A text in the list of a result."""
+
+    role: str
+    element: int
+    """The number of its Text."""
+
+
+class Omitted(NamedTuple):
+    """What is left out for one of the leave-one-out effects of a result."""
+
+    kind: str
+    role: str
+    name: str
+
+
+class Shared(NamedTuple):
+    """What results refer to by number, each numbered in the order of its first appearance."""
+
+    texts: dict[Text, int]
+    elements: dict[tuple[Placed, ...], int]
+    left_out: dict[tuple[Omitted, ...], int]
+    known: dict[Hashable, int]
+    """The number of a list by what it is made from: most results of a test have the same, and comparing is quick."""
+
+
 def detail_blocks(runs: Sequence[Run], layout: Layout) -> Iterator[tuple[str, str]]:
-    """Names and contents of the blocks of details."""
-    packer = Packer()
-    start = 0
-    for run in runs:
-        packer.add(run, partial(_number_in_page, start), partial(_block_of, layout, start))
-        start += len(run.results)
-    return packer.blocks()
+    """Yield name and content of each block: one with what results share, then one for each model and metric."""
+    shared = Shared({}, {}, {}, {})
+    blocks: dict[int, list[str]] = {}
+    for number, (result, (subject, _, metric)) in enumerate(zip(layout.results, layout.places, strict=True)):
+        packed = in_json(_details(result, runs[layout.subjects[subject].run].alpha, shared))
+        member = (
+            f"{json.dumps(str(number))}:{packed}"  # as text, which takes far less memory than the numbers
+        )
+        blocks.setdefault(subject * len(layout.metrics) + metric, []).append(member)
+    if not blocks:
+        return
+    content = {
+        "texts": {"fields": Text._fields, "rows": list(shared.texts)},
+        "lists": {
+            "elements": {"fields": Placed._fields, "lists": list(shared.elements)},
+            "left_out": {"fields": Omitted._fields, "lists": list(shared.left_out)},
+        },
+    }
+    yield "shared", compress(in_json(content))
+    for block, members in blocks.items():
+        yield str(block), compress("{" + ",".join(members) + "}")
 
 
-def _number_in_page(start: int, position: int) -> int:
-    return start + position
+def _details(result: Result, alpha: float, shared: Shared) -> dict[str, Any]:
+    """Return the details of one result."""
+    packed: dict[str, Any] = {"p_middle": rounded(result.p_middle, 17), "certified": result.certified}
+    if result.warnings:
+        packed["warnings"] = [w.text for line in folded(result.warnings) for w in line.warnings]
+    if result.notes:
+        packed["notes"] = dict(result.notes)
+    if result.scores:
+        packed |= _packed_scores(result, shared)
+    if result.trust:
+        packed |= _packed_trust(result.trust, result.value, alpha, shared)
+    if result.power:
+        packed["power"] = dict(result.power)
+    for name in ("score_reliability", "minimum_detectable"):
+        if (value := rounded(getattr(result, name), 3)) is not None:
+            packed[name] = value
+    return packed
 
 
-def _block_of(layout: Layout, start: int, position: int) -> int:
-    subject, _, metric = layout.places[start + position]
-    return subject * len(layout.metrics) + metric
+def _packed_scores(result: Result, shared: Shared) -> dict[str, Any]:
+    """Return the scores as whole numbers of steps, None where undefined, and the number of the list of their texts."""
+    scores = np.array([s.score for s in result.scores])
+    steps = WORD_STEPS if result.p_elements is None else SENTENCE_STEPS
+    undefined = ~np.isfinite(scores)
+    defined = np.where(undefined, 0.0, scores)
+    step = float(f"{np.abs(defined).max() / steps or 1:.6g}")
+    in_steps: list[int | None] = np.rint(defined / step).astype(int).tolist()
+    for place in np.flatnonzero(undefined).tolist():
+        in_steps[place] = None
+    key = ("elements", result.test, tuple([(s.text, s.word) for s in result.scores]))
+    if key not in shared.known:
+        texts = [Text(s.text, s.word, s.template) for s in result.scores]
+        placed = tuple(
+            Placed(s.role, shared.texts.setdefault(text, len(shared.texts)))
+            for s, text in zip(result.scores, texts, strict=True)
+        )
+        shared.known[key] = shared.elements.setdefault(placed, len(shared.elements))
+    return {"step": step, "elements": shared.known[key], "scores": in_steps}
 
 
-def for_script(value: object) -> Any:
-    """JSON, escaped so that no text in it can end the script element."""
-    from markupsafe import Markup
-
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)
-
-
-def flatten(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested settings as one level, with names joined by commas."""
-    flat: dict[str, Any] = {}
-    for name, value in settings.items():
-        if isinstance(value, dict):
-            flat |= {f"{name}, {part}": setting for part, setting in value.items()}
-        else:
-            flat[name] = value
-    return flat
+def _packed_trust(trust: Robustness, d: float, alpha: float, shared: Shared) -> dict[str, Any]:
+    """Return how far a result can be trusted: leave-one-out effects, null distribution, bootstrap, decisive words."""
+    packed: dict[str, Any] = {
+        "such_corrected": trust.random_corrected,
+        "templates_random": trust.templates_random,
+        "these_reason": trust.fixed_reason,
+        "such_reason": trust.random_reason,
+        "excluded_above": rounded(trust.excluded_above, 3),
+    }
+    if trust.left_out:
+        key = ("left out", tuple([(w.kind, w.role, w.name) for w in trust.left_out]))
+        if key not in shared.known:
+            omitted = tuple(Omitted(w.kind, w.role, w.name) for w in trust.left_out)
+            shared.known[key] = shared.left_out.setdefault(omitted, len(shared.left_out))
+        packed["left_out"] = shared.known[key]
+        packed["without"] = [  # how far d moves: smaller numbers than d itself
+            None if w.effect_size is None or math.isnan(d) else round((w.effect_size - d) * EFFECT_STEPS)
+            for w in trust.left_out
+        ]
+        p_values = ((n, w.p_value) for n, w in enumerate(trust.left_out))
+        packed["p_without"] = {str(n): p for n, p in p_values if p is not None}
+    if trust.null:
+        null = [round(q * NULL_STEPS) for q in trust.null[::NULL_EVERY]]
+        packed["null"] = [
+            null[0],
+            *(after - before for before, after in pairwise(null)),
+        ]  # small: compress well
+    if trust.bootstrap:
+        packed["bootstrap"] = {name: rounded(value, 5) for name, value in asdict(trust.bootstrap).items()}
+    by_kind = (trust.hangs_on(kind, alpha) for kind in ("word", "template"))
+    if hangs_on := [asdict(support) for support in by_kind if support]:
+        packed["hangs_on"] = hangs_on
+    return packed

@@ -1,8 +1,8 @@
-"""What would change the findings: the words, templates and choices they hang on, strongest first."""
+"""Show what would change the findings: the words, templates and choices that they depend on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +10,13 @@ from weatherglass.audit.results import Result
 from weatherglass.audit.run import Run
 from weatherglass.audit.verdict import CONTROL
 from weatherglass.catalogue.names import capitalised, list_name
-from weatherglass.report.numbers import effect, p_value
+from weatherglass.report.numbers import counted, effect, p_value
 from weatherglass.report.view import Layout
 
 
 @dataclass(frozen=True, slots=True)
-class Hinge:
-    """A choice that another careful reader could have made otherwise, and what it would do."""
+class Alternative:
+    """A choice that another careful reader could have made differently, and what it would do."""
 
     title: str
     before: str
@@ -28,7 +28,7 @@ class Hinge:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A significant result and its place in the page."""
+    """A result and its place in the page."""
 
     number: int
     result: Result
@@ -38,170 +38,9 @@ class Found:
     alpha: float
 
 
-def hinges(layout: Layout, runs: Sequence[Run], multiverse: Sequence[Mapping[str, Any]] = ()) -> list[Hinge]:
-    """What the findings of the first metric hang on.
-
-    Args:
-        layout: of the page.
-        runs: those of the page.
-        multiverse: the topics of a multiverse, where there is one.
-    """
-    all_found = list(_found(layout, runs))
-    significant = [one for one in all_found if one.result.p_value <= one.alpha]
-    makers: tuple[Callable[[], Iterator[Hinge]], ...] = (
-        lambda: _one_left_out("word", significant),
-        lambda: _one_left_out("template", significant),
-        lambda: _other_attributes(significant),
-        lambda: _other_targets(significant),
-        lambda: _single_sentences(all_found),
-        lambda: _another_metric(layout),
-        lambda: _multiverse(multiverse),
-    )
-    return [hinge for maker in makers for hinge in maker()]
-
-
-def _found(layout: Layout, runs: Sequence[Run]) -> Iterator[Found]:
-    for number, (s, t, m) in enumerate(layout.places):
-        result, test, subject = layout.results[number], layout.tests[t], layout.subjects[s]
-        if m == 0 and result.info.poolable and test.topic != CONTROL:
-            yield Found(number, result, subject.short, test.topic, test.title, runs[subject.run].alpha)
-
-
-def _one_left_out(kind: str, significant: Sequence[Found]) -> Iterator[Hinge]:
-    """The result with the largest p without one word, or one template."""
-    hanging = [
-        (one, hangs_on)
-        for one in significant
-        if one.result.trust and (hangs_on := one.result.trust.hangs_on(kind, one.alpha))
-    ]
-    if not hanging:
-        return
-    one, hangs_on = max(hanging, key=lambda pair: pair[1].p_value)
-    without = next(
-        (
-            w.effect_size
-            for w in one.result.trust.left_out
-            if (w.kind, w.role, w.name) == (kind, hangs_on.role, hangs_on.name)
-        )
-        if one.result.trust
-        else iter(()),
-        None,
-    )
-    moved = (
-        f"d goes from {effect(one.result.effect_size)} to {effect(without)}; in"
-        if without is not None
-        else "in"
-    )
-    yield Hinge(
-        f"One {kind}",
-        f"p {p_value(one.result.p_value)}",
-        p_value(hangs_on.p_value),
-        f"{one.title} in {one.model} ({one.result.test}) rests on “{hangs_on.name}”. Without it {moved} all, "
-        f"{len(hanging)} of {len(significant)} results with p ≤ {one.alpha:g} hang on a single {kind}.",
-        one.number,
-    )
-
-
-def _other_attributes(significant: Sequence[Found]) -> Iterator[Hinge]:
-    """How many results hold if the attribute words stand for others like them."""
-    asked = [one for one in significant if one.result.trust]
-    if not asked:
-        return
-    lost = [one for one in asked if one.result.p_random is None or one.result.p_random > one.alpha]
-    example = max(lost, key=lambda one: abs(one.result.effect_size), default=None)
-    held = len(asked) - len(lost)
-    text = (
-        f"Of {len(asked)} results with p ≤ {asked[0].alpha:g}, {held} still {'leaves' if held == 1 else 'leave'} out 0 "
-        "if the attribute words stand for others like them."
-    )
-    if example:
-        p = (
-            "cannot be told"
-            if example.result.p_random is None
-            else f"has p {p_value(example.result.p_random)}"
-        )
-        d = effect(example.result.effect_size)
-        text += f" The largest that does not: {example.title} in {example.model}, d {d}, {p}."
-    number = example.number if example else None
-    yield Hinge(
-        "Other attribute words", str(len(asked)), f"{held} result{'' if held == 1 else 's'}", text, number
-    )
-
-
-def _other_targets(significant: Sequence[Found]) -> Iterator[Hinge]:
-    """Two significant tests of one topic and model that point in opposite directions, those farthest apart."""
-    by_topic: dict[tuple[str, str], list[Found]] = {}
-    for one in significant:
-        if one.result.lean:
-            by_topic.setdefault((one.topic, one.model), []).append(one)
-    turned = []
-    for group in by_topic.values():
-        first = max(group, key=lambda one: one.result.effect_size)
-        last = min(group, key=lambda one: one.result.effect_size)
-        if first.result.effect_size > 0 > last.result.effect_size:
-            turned.append((first, last))
-    if not turned:
-        return
-    first, last = max(turned, key=lambda pair: pair[0].result.effect_size - pair[1].result.effect_size)
-    yield Hinge(
-        "Other words for the same question",
-        f"d {effect(first.result.effect_size)}",
-        effect(last.result.effect_size),
-        f"{capitalised(first.topic)} in {first.model} turns round: d is {effect(first.result.effect_size)} for "
-        f"“{_words(first)}” ({first.result.test}), {effect(last.result.effect_size)} for “{_words(last)}” "
-        f"({last.result.test}).",
-        last.number,
-    )
-
-
-def _words(one: Found) -> str:
-    return list_name(one.result.test, one.result.categories, one.result.context)
-
-
-def _single_sentences(found: Sequence[Found]) -> Iterator[Hinge]:
-    """How many more results would be significant if the sentences of a word counted as independent."""
-    several = [one for one in found if one.result.p_elements is not None]
-    by_words = sum(one.result.p_value <= one.alpha for one in several)
-    gained = [
-        one
-        for one in several
-        if one.result.p_elements is not None and one.result.p_elements <= one.alpha < one.result.p_value
-    ]
-    by_sentences = sum(
-        one.result.p_elements is not None and one.result.p_elements <= one.alpha for one in several
-    )
-    if not gained:
-        return
-    one = min(gained, key=lambda one: (one.result.p_elements or 0.0, one.number))
-    yield Hinge(
-        "Counting sentences as independent",
-        str(by_words),
-        f"{by_sentences} of {len(several)}",
-        f"Sentence tests with p ≤ {one.alpha:g} by words, and by single sentences as published. {one.title} in "
-        f"{one.model} ({one.result.test}) goes from {p_value(one.result.p_value)} to {p_value(one.result.p_elements)}.",
-        one.number,
-    )
-
-
-def _another_metric(layout: Layout) -> Iterator[Hinge]:
-    apart = opposite_metrics(layout)
-    if not apart:
-        return
-    widest = apart[0]
-    yield Hinge(
-        "The metric",
-        f"d {effect(widest.values[0])}",
-        effect(widest.values[1]),
-        f"{len(apart)} of {widest.compared} results point the other way under another metric; widest apart: "
-        f"{layout.tests[widest.test].title} in {layout.subjects[widest.subject].short}, {widest.metrics[0]} and "
-        f"{widest.metrics[1]}.",
-        widest.numbers[1],
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Opposed:
-    """One test on one model of which two metrics say the opposite."""
+    """One test on one model for which two metrics have opposite signs."""
 
     test: int
     subject: int
@@ -214,8 +53,157 @@ class Opposed:
     """How many results have several metrics with a sign."""
 
 
+def alternatives(
+    layout: Layout,
+    runs: Sequence[Run],
+    opposed: Sequence[Opposed],
+    multiverse: Sequence[Mapping[str, Any]] = (),
+) -> list[Alternative]:
+    """Return the choices that the findings of the first metric depend on.
+
+    Args:
+        layout: of the page.
+        runs: those of the page.
+        opposed: results of which two metrics say the opposite.
+        multiverse: the topics of a multiverse, where there is one.
+    """
+    found = []
+    for number, (s, t, m) in enumerate(layout.places):
+        result, test, subject = layout.results[number], layout.tests[t], layout.subjects[s]
+        if m == 0 and result.info.poolable and test.topic != CONTROL:
+            alpha = runs[subject.run].alpha
+            found.append(Found(number, result, subject.short, test.topic, test.title, alpha))
+    significant = [one for one in found if one.result.p_value <= one.alpha]
+    shown = [
+        _one_left_out("word", significant),
+        _one_left_out("template", significant),
+        _other_attributes(significant),
+        _other_targets(significant),
+        _single_sentences(found),
+        _another_metric(layout, opposed) if opposed else None,
+        _multiverse(multiverse) if multiverse else None,
+    ]
+    return [one for one in shown if one]
+
+
+def _one_left_out(kind: str, significant: Sequence[Found]) -> Alternative | None:
+    """Return the result with the largest p without one word, or one template."""
+    depending = [
+        (one, decisive)
+        for one in significant
+        if one.result.trust and (decisive := one.result.trust.hangs_on(kind, one.alpha))
+    ]
+    if not depending:
+        return None
+    one, decisive = max(depending, key=lambda pair: pair[1].p_value)
+    left_out = one.result.trust.left_out if one.result.trust else ()
+    words = {(w.kind, w.role, w.name): w.effect_size for w in left_out}
+    without = words.get((kind, decisive.role, decisive.name))
+    moved = f" Without it, d goes from {effect(one.result.effect_size)} to {effect(without)}."
+    return Alternative(
+        f"One {kind}",
+        f"p {p_value(one.result.p_value)}",
+        p_value(decisive.p_value),
+        f"{one.title} in {one.model} ({one.result.test}) depends on “{decisive.name}”."
+        f"{moved if without is not None else ''} In all, {len(depending)} of {counted(len(significant), 'result')} "
+        f"with p ≤ {one.alpha:g} {'depends' if len(depending) == 1 else 'depend'} on a single {kind}.",
+        one.number,
+    )
+
+
+def _other_attributes(significant: Sequence[Found]) -> Alternative | None:
+    """Return how many results remain significant for random attribute words."""
+    asked = [one for one in significant if one.result.trust]
+    if not asked:
+        return None
+    lost = [one for one in asked if one.result.p_random is None or one.result.p_random > one.alpha]
+    example = max(lost, key=lambda one: abs(one.result.effect_size), default=None)
+    kept = len(asked) - len(lost)
+    text = (
+        f"With the attribute words as a random sample of words of their kind, {kept} of "
+        f"{counted(len(asked), 'result')} {'keeps' if kept == 1 else 'keep'} p ≤ {asked[0].alpha:g}."
+    )
+    if example:
+        p = (
+            "p cannot be estimated"
+            if example.result.p_random is None
+            else f"p {p_value(example.result.p_random)}"
+        )
+        d = effect(example.result.effect_size)
+        text += f" The largest that does not: {example.title} in {example.model}, d {d}, {p}."
+    number = example.number if example else None
+    return Alternative("Other attribute words", str(len(asked)), counted(kept, "result"), text, number)
+
+
+def _other_targets(significant: Sequence[Found]) -> Alternative | None:
+    """Return two significant tests of one topic and model with opposite directions, the pair farthest apart."""
+    by_topic: dict[tuple[str, str], list[Found]] = {}
+    for one in significant:
+        if one.result.lean:
+            by_topic.setdefault((one.topic, one.model), []).append(one)
+    flipped = []
+    for group in by_topic.values():
+        first = max(group, key=lambda one: one.result.effect_size)
+        last = min(group, key=lambda one: one.result.effect_size)
+        if first.result.effect_size > 0 > last.result.effect_size:
+            flipped.append((first, last))
+    if not flipped:
+        return None
+    first, last = max(flipped, key=lambda pair: pair[0].result.effect_size - pair[1].result.effect_size)
+    said = [
+        f"{effect(r.effect_size)} for “{list_name(r.test, r.categories, r.context)}” ({r.test})"
+        for r in (first.result, last.result)
+    ]
+    return Alternative(
+        "Other words for the same question",
+        f"d {effect(first.result.effect_size)}",
+        effect(last.result.effect_size),
+        f"{capitalised(first.topic)} in {first.model} changes direction: d is {said[0]}, {said[1]}.",
+        last.number,
+    )
+
+
+def _single_sentences(found: Sequence[Found]) -> Alternative | None:
+    """Return how many more results would be significant if the sentences of a word counted as independent."""
+    several = [one for one in found if one.result.p_elements is not None]
+    by_words = sum(one.result.p_value <= one.alpha for one in several)
+    gained = [
+        one
+        for one in several
+        if one.result.p_elements is not None and one.result.p_elements <= one.alpha < one.result.p_value
+    ]
+    by_sentences = sum(
+        one.result.p_elements is not None and one.result.p_elements <= one.alpha for one in several
+    )
+    if not gained:
+        return None
+    one = min(gained, key=lambda one: (one.result.p_elements or 0.0, one.number))
+    return Alternative(
+        "Counting sentences as independent",
+        str(by_words),
+        f"{by_sentences} of {len(several)}",
+        f"Sentence tests with p ≤ {one.alpha:g} by words, and by single sentences as published. {one.title} in "
+        f"{one.model} ({one.result.test}) goes from {p_value(one.result.p_value)} to {p_value(one.result.p_elements)}.",
+        one.number,
+    )
+
+
+def _another_metric(layout: Layout, opposed: Sequence[Opposed]) -> Alternative:
+    """Return the result on which two metrics lie farthest apart."""
+    widest = opposed[0]
+    return Alternative(
+        "The metric",
+        f"d {effect(widest.values[0])}",
+        effect(widest.values[1]),
+        f"{len(opposed)} of {widest.compared} results point the other way under another metric; widest apart: "
+        f"{layout.tests[widest.test].title} in {layout.subjects[widest.subject].short}, {widest.metrics[0]} and "
+        f"{widest.metrics[1]}.",
+        widest.numbers[1],
+    )
+
+
 def opposite_metrics(layout: Layout, alphas: Sequence[float] = ()) -> list[Opposed]:
-    """Where two metrics with a sign point in opposite directions, the widest apart first; effect sizes d alone."""
+    """Return where two metrics give effect sizes d of opposite signs, the pair farthest apart first."""
     by_place: dict[tuple[int, int], list[int]] = {}
     for number, (s, t, _) in enumerate(layout.places):
         if layout.results[number].info.poolable and layout.results[number].lean is not None:
@@ -243,18 +231,18 @@ def opposite_metrics(layout: Layout, alphas: Sequence[float] = ()) -> list[Oppos
     return sorted(found, key=lambda one: -abs(one.values[0] - one.values[1]))
 
 
-def _multiverse(topics: Sequence[Mapping[str, Any]]) -> Iterator[Hinge]:
-    """The choice that moves d most, in the topic where choices move it most."""
+def _multiverse(topics: Sequence[Mapping[str, Any]]) -> Alternative | None:
+    """Return the choice that moves d most, in the topic where choices move it most."""
     entries = [entry for entry in topics if entry.get("specifications")]
     if not entries:
-        return
+        return None
     entry = max(entries, key=lambda entry: entry["decomposition"]["variance"])
     ds = [one["d"] for one in entry["specifications"] if one["d"] is not None]
     shares = entry["decomposition"].get("shares") or {}
     mover, share = max(shares.items(), key=lambda item: item[1], default=("", 0.0))
     moved = f" {100 * share:.0f} % of the spread goes with the choice of {mover}." if mover else ""
-    yield Hinge(
-        "Any sensible choice (multiverse)",
+    return Alternative(
+        "Other reasonable choices (multiverse)",
         f"d {effect(min(ds))}",
         effect(max(ds)),
         f"{capitalised(entry['topic'])} in {entry['model']}: {entry['specification_count']} specifications, "

@@ -1,18 +1,20 @@
-"""The first screen of the page: a row per topic and model with all that its drawing shows, grouped by outcome."""
+"""Prepare the first screen of the page, a row per topic and model, grouped by outcome, and draw it as an SVG file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import html  # not xml.sax.saxutils, which loads all that fetches addresses
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 
 from weatherglass.audit.results import Mark, Result, mark_of_topic
 from weatherglass.audit.run import Run
 from weatherglass.audit.verdict import Verdict
-from weatherglass.catalogue.names import capitalised, contrast, topic_name
+from weatherglass.catalogue.names import capitalised, contrast, shortened_name, topic_name
 from weatherglass.report import statements
 from weatherglass.report.numbers import counted, effect, percent, to
-from weatherglass.report.terminal import standing_text
-from weatherglass.report.view import Layout
+from weatherglass.report.view import Layout, Subject
 
 REACH = 2.0
 """The axis goes from minus this to this; with sets of equal size |d| stays below it."""
@@ -20,8 +22,13 @@ MOST_TOPICS = 24
 """Topics in the chart; a run of very many tests, each its own topic, has the rest in the table."""
 MOST_COLUMNS = 8
 """Columns of a part of the overview: as many as a sheet of A4 has room for."""
-WIDTH, HEIGHT, MARGIN = 430, 44, 14
-"""Of a drawing, in its own units; it is scaled to the width of its column."""
+WIDTH, MARGIN = 430, 14
+"""Units of a drawing in the page; it is scaled to the width of its column."""
+NAMES, PANEL, ROW, GAP = 230, 210, 46, 24
+"""Pixels of the SVG file: width of the column of topics and of a model, height of a row, space between models."""
+STRONG, OPPOSITE, BAND = "#1f5886", "#a44f0d", "#ece9e1"
+INK, SOFT, FAINT, LINE = "#1c2023", "#565c61", "#7b8186", "#e2dfd7"
+"""Colours of the SVG file, those of the light page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,92 +47,34 @@ class TopicRow:
     """What one model shows on one topic, as it is drawn."""
 
     verdict: Verdict
+    alpha: float
     subject: int
-    dots: tuple[Dot, ...]
     result: int | None
     """The number of the result that the verdict rests on most."""
-    alpha: float
-
-    @property
-    def mark(self) -> Mark:
-        """The mark of the topic."""
-        return mark_of_topic(self.verdict)
-
-    @property
-    def symbol(self) -> str:
-        """The drawing of the mark, in symbols.html."""
-        if self.verdict.check:
-            return "found" if self.verdict.found else "missed" if self.verdict.found is False else "none"
-        return self.verdict.outcome or "none"
-
-    @property
-    def name(self) -> str:
-        """The topic, or what a sanity check compares."""
-        verdict = self.verdict
-        if verdict.check and len(verdict.sets) == 4:
-            return capitalised(statements.targets(verdict))
-        return capitalised(topic_name(verdict.topic))
-
-    @property
-    def contrast(self) -> str:
-        """What a positive d says."""
-        return contrast(self.verdict.sets)
-
-    @property
-    def strong(self) -> bool:
-        """Whether the interval is drawn as a finding: it leaves out 0."""
-        return bool(statements.sign_of(self.verdict))
-
-    @property
-    def why(self) -> str:
-        """Why the topic has this verdict, in words."""
-        return statements.reason(self.verdict)
-
-    @property
-    def count(self) -> str:
-        """How many of the tests differ."""
-        verdict = self.verdict
-        if verdict.check:
-            return ""
-        if not verdict.tests:
-            return f"{counted(len(verdict.measured), 'test')} measured, not tested."
-        verb = "differs" if len(verdict.tests) == 1 else "differ"
-        return f"{len(verdict.marked)} of {counted(len(verdict.tests), 'test')} {verb}."
-
-    @property
-    def references(self) -> tuple[tuple[str, float], ...]:
-        """The reference models with their mean d of these tests."""
-        return tuple(self.verdict.reference.effect_sizes.items()) if self.verdict.reference else ()
-
-    @property
-    def band(self) -> tuple[float, float] | None:
-        """The range of the reference models."""
-        values = [d for _, d in self.references]
-        return (min(values), max(values)) if values else None
-
-    @property
-    def people(self) -> tuple[float, ...]:
-        """d of people in the Implicit Association Test."""
-        return tuple(self.verdict.human.values())
-
-    @property
-    def placebo(self) -> tuple[float, ...]:
-        """The ends of the placebo line, where 95 % of random divisions of the attribute words lie; empty if unknown."""
-        reach = self.verdict.placebo
-        return () if reach is None else (-reach, reach)
-
-    @property
-    def spoken(self) -> str:
-        """The drawing in words."""
-        verdict = self.verdict
-        parts = [f"mean d {effect(verdict.effect_size)}"]
-        if verdict.ci_low is not None and verdict.ci_high is not None:
-            parts.append(f"{percent(1 - self.alpha)} interval {to(verdict.ci_low, verdict.ci_high)}")
-        if self.band:
-            parts.append(f"reference models {to(*self.band)}")
-        if self.placebo:
-            parts.append(f"placebo {to(*self.placebo)}")
-        return "; ".join(parts)
+    dots: tuple[Dot, ...]
+    mark: Mark
+    symbol: str
+    """The drawing of the mark, in kit.html."""
+    name: str
+    """The topic, or what a sanity check compares."""
+    contrast: str
+    """What a positive d means."""
+    strong: bool
+    """Whether the interval is drawn as a finding: it leaves out 0."""
+    why: str
+    """Why the topic has this verdict, in words."""
+    count: str
+    """How many of the tests differ."""
+    references: tuple[tuple[str, float], ...]
+    """The reference models with their mean d of these tests."""
+    band: tuple[float, float] | None
+    """The range of the reference models."""
+    people: tuple[float, ...]
+    """d of people in the Implicit Association Test."""
+    placebo: tuple[float, ...]
+    """The ends of the placebo line, where 95 % of random divisions of the attribute words lie; empty if unknown."""
+    spoken: str
+    """The drawing in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,16 +95,13 @@ class Chart:
 
     topics: list[list[TopicRow]]
     """A list for each topic, the strongest first: one row for each model that has it."""
+    rows: list[TopicRow]
+    """The rows of all these topics, without sanity checks."""
     checks: list[list[TopicRow]]
     left_out: int
     """Topics that are not drawn, since there are too many."""
     verdicts: list[Verdict]
     alpha: float
-
-    @property
-    def rows(self) -> list[TopicRow]:
-        """The rows of all topics, without sanity checks."""
-        return [row for topic in self.topics for row in topic]
 
 
 def x_of(d: float) -> str:
@@ -195,7 +141,9 @@ def chart(runs: Sequence[Run], verdicts: Sequence[Sequence[Verdict]], layout: La
     topics.sort(key=lambda rows: min(statements.rank(row.verdict) for row in rows))
     checks = [rows for (check, _), rows in found.items() if check]
     alpha = runs[0].alpha if runs else 0.05
-    return Chart(topics[:MOST_TOPICS], checks, max(0, len(topics) - MOST_TOPICS), listed, alpha)
+    shown = topics[:MOST_TOPICS]
+    rows = [row for topic in shown for row in topic]
+    return Chart(shown, rows, checks, max(0, len(topics) - MOST_TOPICS), listed, alpha)
 
 
 def _row(
@@ -205,21 +153,61 @@ def _row(
     results: Sequence[Result],
     alpha: float,
 ) -> TopicRow:
-    def dots() -> Iterator[Dot]:
-        for test in (*verdict.tests, *verdict.measured):
-            number = numbers.get((subject, test))
-            d = None if number is None or not results[number].info.poolable else results[number].bias
-            if d is None or d != d:
-                continue
-            tested = test in verdict.tests
-            said = "" if tested else ", measured, not tested"
-            said += ", decisive" if test == verdict.decisive and len(verdict.tests) > 1 else ""
-            title = f"{test}: d {effect(d)}{said}"
-            yield Dot(
-                d, title, test in verdict.marked, tested, test == verdict.decisive and len(verdict.tests) > 1
-            )
+    """Return all that the drawing of one verdict shows."""
+    name = topic_name(verdict.topic)
+    if verdict.check:
+        symbol = "found" if verdict.found else "missed" if verdict.found is False else "none"
+        name = statements.targets(verdict) if len(verdict.sets) == 4 else name
+        count = ""
+    else:
+        symbol = verdict.outcome or "none"
+        verb = "differs" if len(verdict.tests) == 1 else "differ"
+        count = f"{len(verdict.marked)} of {counted(len(verdict.tests), 'test')} {verb}."
+        if not verdict.tests:
+            count = f"{counted(len(verdict.measured), 'test')} measured, not tested."
+    references = tuple(verdict.reference.effect_sizes.items()) if verdict.reference else ()
+    among = [d for _, d in references]
+    band = (min(among), max(among)) if among else None
+    placebo = () if verdict.placebo is None else (-verdict.placebo, verdict.placebo)
+    spoken = [f"mean d {effect(verdict.effect_size)}"]
+    if verdict.ci_low is not None and verdict.ci_high is not None:
+        spoken.append(f"{percent(1 - alpha)} interval {to(verdict.ci_low, verdict.ci_high)}")
+    spoken += [f"reference models {to(*band)}"] if band else []
+    spoken += [f"placebo {to(*placebo)}"] if placebo else []
+    return TopicRow(
+        verdict,
+        alpha,
+        subject,
+        result=numbers.get((subject, verdict.decisive)),
+        dots=tuple(_dots(verdict, subject, numbers, results)),
+        mark=mark_of_topic(verdict),
+        symbol=symbol,
+        name=capitalised(name),
+        contrast=contrast(verdict.sets),
+        strong=bool(statements.sign_of(verdict)),
+        why=statements.reason(verdict),
+        count=count,
+        references=references,
+        band=band,
+        people=tuple(verdict.human.values()),
+        placebo=placebo,
+        spoken="; ".join(spoken),
+    )
 
-    return TopicRow(verdict, subject, tuple(dots()), numbers.get((subject, verdict.decisive)), alpha)
+
+def _dots(
+    verdict: Verdict, subject: int, numbers: dict[tuple[int, str], int], results: Sequence[Result]
+) -> Iterator[Dot]:
+    """Yield the tests of a topic that have a d."""
+    for test in (*verdict.tests, *verdict.measured):
+        number = numbers.get((subject, test))
+        d = None if number is None or not results[number].info.poolable else results[number].bias
+        if d is None or d != d:
+            continue
+        tested = test in verdict.tests
+        decisive = test == verdict.decisive and len(verdict.tests) > 1
+        said = f"{'' if tested else ', measured, not tested'}{', decisive' if decisive else ''}"
+        yield Dot(d, f"{test}: d {effect(d)}{said}", test in verdict.marked, tested, decisive)
 
 
 def groups(shown: Chart, names: Sequence[str]) -> list[Group]:
@@ -232,11 +220,12 @@ def groups(shown: Chart, names: Sequence[str]) -> list[Group]:
                 word.heading,
                 own[0].symbol,
                 f"{len(own)} of {judged}" if own[0].verdict.outcome else "",
-                _sentence(word.explained(own[0].verdict.family, shown.alpha)),
+                f"{capitalised(meaning)}." if meaning else "",
                 own,
             )
             for word in dict.fromkeys(statements.word_of(row.verdict) for row in rows)
             for own in [[row for row in rows if statements.word_of(row.verdict) == word]]
+            for meaning in [word.explained(own[0].verdict.family, shown.alpha)]
         ]
     else:
         found = [Group(topic[0].name, "", "", topic[0].contrast, topic) for topic in shown.topics]
@@ -254,7 +243,7 @@ def groups(shown: Chart, names: Sequence[str]) -> list[Group]:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A table of models and topics, or a part of it that is no wider than a sheet of paper."""
+    """A table of models and topics, or a part of it that fits a sheet of paper."""
 
     corner: str
     heads: list[str]
@@ -279,10 +268,6 @@ def overview(shown: Chart, names: Sequence[str]) -> list[Overview]:
     return parts
 
 
-def _sentence(text: str) -> str:
-    return capitalised(text) + "." if text else ""
-
-
 def largest(shown: Chart, names: Sequence[str]) -> str:
     """Return the largest mean d of a robust or limited topic and what it can be compared with; empty without one."""
     strong = [
@@ -296,5 +281,101 @@ def largest(shown: Chart, names: Sequence[str]) -> str:
     if row.people:
         parts.append(f"people in the IAT have {', '.join(map(effect, row.people))}")
     if row.verdict.reference:
-        parts.append(standing_text(row.verdict))
+        parts.append(statements.standing_text(row.verdict))
     return "; ".join(parts) + "."
+
+
+def topics_figure(shown: Chart, subjects: Sequence[Subject]) -> str:
+    """Return the chart as one SVG file in light colours, topics down and models across; empty without verdicts."""
+    rows = [*shown.topics, *shown.checks]
+    if not rows:
+        return ""
+    columns = sorted({cell.subject for row in rows for cell in row})
+    kit = files("weatherglass.report.kit").joinpath("kit.html").read_text(encoding="utf-8")
+    symbols = dict(re.findall(r'<symbol id="g-(\w+)"[^>]*>(.*?)</symbol>', kit))
+    width = NAMES + len(columns) * (PANEL + GAP)
+    height = 44 + len(rows) * ROW + 64
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        'font-family="Helvetica, Arial, sans-serif" font-size="11">',
+        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+    ]
+    for place, subject in enumerate(columns):
+        left = NAMES + place * (PANEL + GAP)
+        parts.append(_text(left, 14, subjects[subject].short, weight="bold"))
+        parts += [
+            _text(_x(left, d), 32, effect(d)[:-3], SOFT, anchor="middle") for d in (-2.0, -1.0, 0.0, 1.0, 2.0)
+        ]
+        parts.append(
+            f'<line x1="{_x(left, 0)}" x2="{_x(left, 0)}" y1="38" y2="{44 + len(rows) * ROW}" stroke="{FAINT}"/>'
+        )
+    for number, row in enumerate(rows):
+        top = 44 + number * ROW
+        label = row[0].name + (" (sanity check)" if row[0].verdict.check else "")
+        parts.append(f'<line x1="0" x2="{width}" y1="{top}" y2="{top}" stroke="{LINE}"/>')
+        parts.append(_text(0, top + 18, label, weight="bold"))
+        parts.append(_text(0, top + 32, shortened_name(row[0].contrast, NAMES // 5), SOFT))
+        for cell in row:
+            parts += _cell(cell, NAMES + columns.index(cell.subject) * (PANEL + GAP), top, symbols)
+    notes = (
+        "Mark: mean d of the topic’s tests; line: its interval, dashed where it contains 0;",
+        "circles: tests, filled where they stand out; squares: not tested; band: reference models; dotted: placebo.",
+        "Right of 0, blue: as named; left, orange: the opposite; grey: no direction established.",
+    )
+    parts += [_text(0, height - 42 + 15 * place, note, SOFT) for place, note in enumerate(notes)]
+    return "".join([*parts, "</svg>"])
+
+
+def _cell(row: TopicRow, left: float, top: float, symbols: Mapping[str, str]) -> Iterator[str]:
+    """Yield the drawing of one row at this place."""
+    verdict, y = row.verdict, top + 16
+    negative = (verdict.effect_size or 0) < 0
+    colour = (OPPOSITE if negative else STRONG) if row.strong else FAINT
+    if row.band:
+        low, high = (float(_x(left, d)) for d in row.band)
+        yield f'<rect x="{low}" y="{top + 3}" width="{max(2.0, high - low):.4g}" height="27" fill="{BAND}"/>'
+    for d in row.placebo:
+        x = _x(left, d)
+        yield (
+            f'<line class="placebo" x1="{x}" x2="{x}" y1="{top + 2}" y2="{top + 31}" stroke="{SOFT}" '
+            'stroke-dasharray="1.5 3"/>'
+        )
+    for d in row.people:
+        x = _x(left, d)
+        yield f'<path d="M{x} {top + 12}l4 4-4 4-4-4Z" fill="none" stroke="{SOFT}"/>'
+    if verdict.ci_low is not None and verdict.ci_high is not None:
+        dashes = "" if row.strong else ' stroke-dasharray="4 3"'
+        yield (
+            f'<line x1="{_x(left, verdict.ci_low)}" x2="{_x(left, verdict.ci_high)}" y1="{y}" y2="{y}" '
+            f'stroke="{colour}" stroke-width="{3 if row.strong else 2}"{dashes}/>'
+        )
+    for dot in row.dots:
+        edge = (OPPOSITE if dot.d < 0 else STRONG) if dot.marked else FAINT
+        fill, x = edge if dot.marked else "#ffffff", _x(left, dot.d)
+        shape = f'circle cx="{x}" cy="{top + 26}" r="2.2"'
+        if not dot.tested:
+            shape = f'rect x="{float(x) - 2:.4g}" y="{top + 24}" width="4" height="4"'
+        yield f'<{shape} fill="{fill}" stroke="{edge}"/>'
+    if verdict.effect_size is not None:
+        drawing = (
+            symbols.get(row.symbol, "").replace("var(--paper)", "#ffffff").replace("currentColor", colour)
+        )
+        place = f"translate({_x(left, verdict.effect_size)} {y})"
+        yield f'<g transform="{place} scale(.85)">{drawing}</g>'
+    yield _text(left, top + 41, statements.outcome_text(verdict))
+    count = "" if verdict.check else f"{len(verdict.marked)} of {len(verdict.tests)}   "
+    yield _text(left + PANEL, top + 41, f"{count}{effect(verdict.effect_size)}", anchor="end")
+
+
+def _x(left: float, d: float) -> str:
+    return f"{left + PANEL * (0.5 + max(-REACH, min(REACH, d)) / (2 * REACH)):.4g}"
+
+
+def _text(
+    x: float | str, y: float, text: str, colour: str = INK, anchor: str = "start", weight: str = "normal"
+) -> str:
+    printable = "".join(letter if letter.isprintable() else " " for letter in text)  # XML allows no controls
+    return (
+        f'<text x="{x}" y="{y}" fill="{colour}" text-anchor="{anchor}" font-weight="{weight}" '
+        f'xml:space="preserve">{html.escape(printable, quote=False)}</text>'
+    )

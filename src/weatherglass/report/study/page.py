@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -16,7 +16,7 @@ from weatherglass.reliability.agreement.icc import FEWEST
 from weatherglass.reliability.regression.explain import Explanation
 from weatherglass.reliability.regression.tables import filled_table, plain_sentences
 from weatherglass.reliability.study_file import Study
-from weatherglass.report.kit import compress, environment, in_json, render
+from weatherglass.report.kit import compress, in_json, render
 from weatherglass.report.study.plots import LABELS, Drawing, label
 from weatherglass.report.study.tables import (
     claim_matrices,
@@ -76,9 +76,6 @@ def write_page(
     explanations: Mapping[str, Explanation],
 ) -> None:
     """Write the page; every text in it is escaped."""
-    environment(__package__).filters.update(
-        number=number, label=label, plain_sentences=plain_sentences, spanned=spanned
-    )
     shown = figures_by_pairs(figures, sets_of_pairs(tables))
     summary = summarise(study, tables)
     words = words_for_script(study, tables)
@@ -109,7 +106,16 @@ def write_page(
         "figures": shown,
         "kinds": list(dict.fromkeys(figure.drawing.kind for group in shown.values() for figure in group)),
     }
-    write_whole(path, render(__package__, "study.html", values, styles=["study.css"], scripts=["study.js"]))
+    filters: dict[str, Callable[..., Any]] = {
+        "number": number,
+        "label": label,
+        "plain_sentences": plain_sentences,
+        "spanned": spanned,
+    }
+    page = render(
+        __package__, "study.html", values, styles=["study.css"], scripts=["study.js"], filters=filters
+    )
+    write_whole(path, page)
 
 
 def _first_words(words: Mapping[str, Any]) -> list[Sequence[Any]]:

@@ -1,4 +1,4 @@
-"""How often labels drawn at random would do as well: p-values of the permutation test (docs/methods 3).
+"""Compute p-values of the permutation test: the share of relabellings at least as extreme (docs/methods 3).
 
 Importing this loads neither numba nor scipy; the module `prepare` compiles the kernels ahead of time.
 """

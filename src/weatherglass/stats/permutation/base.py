@@ -1,4 +1,4 @@
-"""A p-value with everything that says how far it can be trusted."""
+"""Define a p-value with its bounds, its method and its floor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ALTERNATIVES: tuple[Alternative, ...] = ("greater", "less", "two-sided", "observ
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What `auto` may spend on one p-value."""
+    """The time and memory that `auto` may use for one p-value."""
 
     seconds: float = 2.0
     bytes: int = 1_000_000_000
@@ -24,13 +24,13 @@ class Significance:
     p_value: float
     """The p to report; for bounds the upper one, so that it is never anti-conservative."""
     p_low: float | None
-    """Lower end; equal to p_value when exact, None where the method gives no interval."""
+    """The lower end; equal to p_value if exact, None if the method gives no interval."""
     p_high: float | None
     p_method: str
-    """How p was had, such as "enumerate" or "sampled"."""
+    """How p was computed, such as "enumerate" or "sampled"."""
     p_floor: float
     """The p of the most extreme partition: no data of this size can get below it."""
     certified: bool
-    """Whether [p_low, p_high] is sure to hold the exact p; a sampled interval holds it 99 times in 100."""
+    """Whether [p_low, p_high] certainly contains the exact p; a sampled interval contains it 99 times in 100."""
     p_middle: float
     """The best single guess: the geometric middle of the bounds; p_value where p is exact."""

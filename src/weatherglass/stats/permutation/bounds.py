@@ -20,7 +20,7 @@ from weatherglass.stats.permutation.tilt import find_tilt
 
 _CHUNK = 64
 _TURNS = 16
-"""Phases are computed anew for one k in so many, from whole numbers; in between each is the one before, turned."""
+"""Phases are recomputed from whole numbers for one k in this many; in between, each phase is the last one, rotated."""
 _ROUNDING = 64 * 2.0**-53
 """What one frequency of the count can add to the error of their sum."""
 ROUNDING_PER_ELEMENT = 40 * _TURNS * 2.0**-53
@@ -39,15 +39,15 @@ class Weights:
 class Coefficients:
     """c_k = E[1(count = size mod counts) · e^(2πi·k·(sum − threshold)/period)] for k = 0, 1, 2, …
 
-    More of them are computed when asked for, in order, and kept. Phases are reduced in whole numbers, so k can be
-    as large as it likes without losing a digit. A product of factors below `cut` is left out; each factor is at most 1
+    More of them are computed when asked for, in order, and kept. Phases are reduced in whole numbers, so no
+    digit is lost however large k is. A product of factors below `cut` is left out; each factor is at most 1
     in modulus.
     """
 
     def __init__(
         self, weights: Weights, size: int, threshold: int, period: int, counts: int, cut: float
     ) -> None:
-        # Elements whose fate is least certain come first: their factors are the smallest.
+        # The least certain elements come first: their factors are the smallest.
         order = np.argsort(-(weights.excluded * weights.included), kind="stable")
         self._steps = np.append(weights.values[order] % period, threshold % period)
         self._residues = np.zeros_like(self._steps)
@@ -66,7 +66,7 @@ class Coefficients:
 
     @property
     def values(self) -> NDArray[np.complex128]:
-        """The coefficients so far."""
+        """Return the coefficients so far."""
         return self._table[: self._known]
 
     def extend(self, terms: int, work: int) -> None:
@@ -85,7 +85,7 @@ class Coefficients:
 
 
 def _unit_circle(angles: Sequence[float]) -> NDArray[np.float64]:
-    """Cosines and sines."""
+    """Return the cosines and the sines."""
     return np.array([[math.cos(angle) for angle in angles], [math.sin(angle) for angle in angles]])
 
 
@@ -111,10 +111,10 @@ def _coefficients(
     cut: float,
     out: NDArray[np.complex128],
 ) -> int:
-    """The next len(out) coefficients; `residues` holds k·a_j mod period and moves on. Returns the work done.
+    """Compute the next len(out) coefficients and return the work done; `residues` is k·a_j mod period and moves on.
 
-    Of each element, and last of the threshold, the phase at k, and by how much it turns from k to k + 1, are two
-    numbers each; so are the roots of unity. What it works in is given: code that allocates takes longer to compile.
+    The phase of each element (last that of the threshold) at k, and its rotation from k to k + 1, are two numbers each;
+    so are the roots of unity. The caller gives the work space: code that allocates takes longer to compile.
     """
     n, counts = len(excluded), len(root_re)
     work = 0
@@ -176,7 +176,7 @@ _WRAP_SHARE = 1e-4
 """Wrapped mass may widen the interval by about this share of the precision asked for, and products that are cut off
 by no more than it."""
 _CERTAIN = 300.0
-"""Log-odds beyond which an element is held fixed; the subsets left out weigh e^(−300) each at most."""
+"""Log-odds beyond which an element is fixed; the subsets left out weigh at most e^(−300) each."""
 _PULLS = np.geomspace(0.5, 64, 29)
 """Where Chernoff's inequality is tried, per standard deviation."""
 _LONGEST_PERIOD = 2**62
@@ -185,23 +185,23 @@ _LONGEST_PERIOD = 2**62
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Two numbers that surely enclose the share of a tail."""
+    """Two numbers that certainly enclose the share of a tail."""
 
     low: float
     high: float
 
     def complement(self) -> Interval:
-        """The same for the subsets outside."""
+        """Return the interval of the subsets outside the tail."""
         return Interval(max(1 - self.high - _UNIT, 0.0), min(1 - self.low + _UNIT, 1.0))
 
     def __add__(self, other: Interval) -> Interval:
-        """The same for two disjoint tails together."""
+        """Return the interval of two disjoint tails together."""
         low, high = self.low + other.low, self.high + other.high
         return Interval(low * (1 - 2 * _UNIT), min(high * (1 + 2 * _UNIT), 1.0))
 
 
 def bound_tail(tail: Tail, precision: float, work: int) -> Interval:
-    """An interval that holds the tail's share of all subsets, of relative width `precision` if `work` allows.
+    """Return an interval that contains the tail's share of all subsets, of relative width `precision` if `work` allows.
 
     The result does not depend on the speed of the machine: `work` counts multiplications.
     """
@@ -230,7 +230,7 @@ class TiltedStratum:
 
     @property
     def subsets(self) -> int:
-        """How many labellings this stratum has."""
+        """Return how many labellings this stratum has."""
         return math.comb(len(self.values), self.size)
 
 
@@ -244,7 +244,7 @@ def bound_tilted(
     precision: float,
     work: int,
 ) -> Interval:
-    """An interval that holds the share of labellings whose sum over all strata is at least the threshold.
+    """Return an interval that contains the share of labellings whose sum over all strata reaches the threshold.
 
     Args:
         strata: with the part of each in the tilt.
@@ -267,14 +267,14 @@ def bound_tilted(
         wider, gap = gap, interval.high - interval.low
         if gap <= precision * interval.low or reached < terms or terms == tilted.period or gap > 0.9 * wider:
             return interval
-        # The gap falls like 1/terms until single sums are told apart.
+        # The gap falls like 1/terms until single sums are distinguished.
         missing = gap / (precision * interval.low) if interval.low > 0 else math.inf
         terms = math.ceil(terms * min(max(1.05 * missing, 1.25), 4.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Free:
-    """The elements of a stratum that are left to chance."""
+    """The elements of a stratum that are random."""
 
     weights: Weights
     size: int
@@ -283,7 +283,7 @@ class _Free:
 
 
 class TiltedTail:
-    """A tail under its tilt: weights, the log of the prefactor, a safe period, and what each may be off by.
+    """A tail under its tilt: weights, the log of the prefactor, a safe period, and bounds of their errors.
 
     Strata are independent under the tilt, given their counts, so their Fourier coefficients are multiplied.
     """
@@ -321,7 +321,7 @@ class TiltedTail:
 
     @property
     def sound(self) -> bool:
-        """Whether the sums can be carried as integers, and the elements held fixed leave subsets of the size."""
+        """Return whether the sums fit into integers, and the fixed elements leave subsets of the size."""
         return self.period < _LONGEST_PERIOD and all(
             0 <= part.size <= len(part.weights.values) for part in self._parts
         )
@@ -333,7 +333,7 @@ class TiltedTail:
         return min(len(part.values) for part in self._coefficients)
 
     def interval(self, terms: int) -> Interval:
-        """Bounds from the first `terms` coefficients: band limit terms/period."""
+        """Return bounds from the first `terms` coefficients: band limit terms/period."""
         c, k = self._coefficients[0].values[:terms], np.arange(terms)
         for part in self._coefficients[1:]:
             c = c * part.values[:terms]
@@ -350,7 +350,7 @@ class TiltedTail:
         )
 
     def _free(self, stratum: TiltedStratum) -> _Free:
-        """Take elements that are all but sure to be in, or out, as such; the others are left to chance."""
+        """Fix elements that are almost certainly in or out; the others are random."""
         shifted = stratum.values - stratum.centre
         exponents = self.rate * shifted.astype(np.float64) + stratum.offset
         always, free = exponents > _CERTAIN, np.abs(exponents) <= _CERTAIN
@@ -361,11 +361,11 @@ class TiltedTail:
         return _Free(weights, stratum.size - int(always.sum()), exponents, stratum.offset)
 
     def _share(self, weight: float, log_factor: float) -> float:
-        """A tilted weight as a share of all subsets."""
+        """Return a tilted weight as a share of all subsets."""
         return math.exp(min(self.log_prefactor + log_factor + math.log(weight), 1.0)) if weight > 0 else 0.0
 
     def _weigh(self, log_subsets: Sequence[float]) -> None:
-        """The log of what turns a tilted weight into a share, and how far off it can be for any one subset."""
+        """Set the log of the factor from a tilted weight to a share, and the largest error of it for any one subset."""
         log_terms = [
             *(-np.log(self.excluded)).tolist(),
             *(-part.offset * part.size for part in self._parts),
@@ -382,14 +382,14 @@ class TiltedTail:
         self.log_error = 8 * _UNIT * (of_elements + _sum(np.abs(log_terms)) + furthest + 16)
 
     def _period(self, tolerated: float) -> int:
-        """A period that keeps the mass which can wrap, at either end, below e^tolerated each."""
+        """Return a period that keeps the mass that can wrap, at either end, below e^tolerated each."""
         values = self.values.astype(np.float64)
         below, above = _reach(values, self.excluded, self.included, float(self.threshold), tolerated)
         return max(math.ceil(below - tolerated / self.rate), math.ceil(above) + 1, 2)
 
     @staticmethod
     def _counts(part: _Free, tolerated: float) -> int:
-        """How many frequencies of the count keep other counts from being taken for `size`."""
+        """Return the number of frequencies of the count that distinguish `size` from other counts."""
         n, weights = len(part.weights.values), part.weights
         below, above = _reach(np.ones(n), weights.excluded, weights.included, float(part.size), tolerated)
         return min(max(math.ceil(max(below, above)), 1), max(part.size, n - part.size) + 1)
@@ -398,7 +398,7 @@ class TiltedTail:
 def _reach(
     values: Vector, excluded: Vector, included: Vector, at: float, tolerated: float
 ) -> tuple[float, float]:
-    """Distances below and above `at` beyond which a tilted sum has mass at most e^tolerated (Chernoff)."""
+    """Return distances below and above `at` beyond which a tilted sum has mass at most e^tolerated (Chernoff)."""
     spread = math.sqrt(float((excluded * included) @ values**2)) or 1.0
     pulls = _PULLS / spread
     log_excluded, log_included = np.log(excluded), np.log(included)
@@ -410,7 +410,7 @@ def _reach(
 
 
 def extremal_transforms(terms: int, rate: float) -> tuple[NDArray[np.complex128], Vector, Vector]:
-    """Fourier transforms of the least majorant of e^(−rate·u)·1(u ≥ 0) with band [−1, 1], at k/terms ≥ 0.
+    """Return Fourier transforms of the least majorant of e^(−rate·u)·1(u ≥ 0) with band [−1, 1], at k/terms ≥ 0.
 
     Graham & Vaaler (1981). The greatest minorant is the majorant less the Fejér kernel, which is the second
     result; the third bounds the rounding of the first.
@@ -427,5 +427,5 @@ def extremal_transforms(terms: int, rate: float) -> tuple[NDArray[np.complex128]
 
 
 def _sum(terms: Vector) -> float:
-    """Exactly rounded."""
+    """Return the sum, exactly rounded."""
     return math.fsum(terms.tolist())

@@ -20,17 +20,17 @@ METHODS = ("auto", "exact", *EXACT, "bounds", "sampled", "normal", "normal-sampl
 ALL_PARTITIONS = 100_000
 """`sampled` counts every partition if there are no more than this, as the published code does."""
 MULTIPLICATIONS_A_SECOND = 500_000_000
-"""How `bounds` counts its time, so that its result does not depend on the load of the machine."""
+"""`bounds` counts time in multiplications, so that its result does not depend on the load of the machine."""
 COUNTING_SECONDS, COUNTING_SHARE = 0.3, 0.15
-"""`auto` counts where that takes at most so many seconds, or this share of a budget that is larger than the default:
+"""`auto` counts if that takes at most this many seconds, or this share of a budget that is larger than the default:
 enough for 25 + 25 words, as in Caliskan et al.'s first tests."""
 ONE_PERCENT_SECONDS = 0.004
-"""What bounds within 1 % of one tail take, about; twice as fine ones take twice as long."""
+"""About how long bounds within 1 % of one tail take; bounds of half the width take twice as long."""
 FALL = 0.75
-"""With 1 bounds would take half as long wherever counting takes twice as long; less leaves room for noise."""
+"""With 1, bounds would take half as long wherever counting takes twice as long; less leaves room for noise."""
 NEAREST = 2.6
-"""How many times as long as is allowed counting is taken to need, at least: closer bounds of 26 + 26 words would take
-twice as long as to count 25 + 25."""
+"""Counting is assumed to take at least this many times as long as allowed: closer bounds of 26 + 26 words would take
+twice as long as counting 25 + 25."""
 _SMALLEST = sys.float_info.min
 
 
@@ -45,7 +45,7 @@ def permutation_test(
     samples: int = 99_999,
     rng: np.random.Generator | None = None,
 ) -> Significance:
-    """The share of all relabellings of X and Y whose sum over X is at least as extreme as the observed one.
+    """Return the share of all relabellings of X and Y whose sum over X is at least as extreme as the observed one.
 
     The order of the scores does not matter, to the last bit, and neither does the speed of the machine.
 
@@ -109,10 +109,10 @@ def floor(grid: Grid, side: Alternative) -> float:
 
 
 def _precision_instead(tails: Sequence[Tail], counting: Budget) -> float:
-    """What bounds are to reach where counting is out of reach, so that cost and precision have no cliff there.
+    """Return the precision of bounds where counting takes too long, so that cost and precision change smoothly there.
 
-    They may take about as long as counting where that just fits, and 0.6 times as long wherever counting takes twice
-    as long, which it does with each word more in X and Y. Predictions alone decide; no clock is read.
+    Bounds may take about as long as counting where that just fits, and 0.6 times as long wherever counting takes twice
+    as long, which it does with each further word in X and Y. Only predictions decide; no clock is read.
     """
     from weatherglass.stats.permutation.exact import endless_memory_seconds
 
@@ -121,7 +121,7 @@ def _precision_instead(tails: Sequence[Tail], counting: Budget) -> float:
 
 
 def _certified(low: float, high: float, method: str, least: float) -> Significance:
-    """A p known to lie between two numbers; below what float64 holds, the smallest normal number bounds it."""
+    """Return a p between two numbers; below what float64 can represent, the smallest normal number bounds it."""
     low = low if high >= _SMALLEST else 0.0
     high, least = max(high, _SMALLEST), max(least, _SMALLEST)
     middle = high if low in (high, 0.0) else math.sqrt(low) * math.sqrt(high)
@@ -190,12 +190,12 @@ def _what_would_be_needed(grid: Grid, tails: Sequence[Tail], budget: Budget, met
         needs.append(f"{name} {cost}")
     return (
         f"an exact p of {grid.size} + {grid.n - grid.size} elements does not fit {budget.seconds:g} s and "
-        f"{budget.bytes / 1e9:g} GB ({'; '.join(needs)}); raise the budget, or take 'bounds'"
+        f"{budget.bytes / 1e9:g} GB ({'; '.join(needs)}); raise the budget, or use 'bounds'"
     )
 
 
 def normal_moments(grid: Grid) -> tuple[float, float]:
-    """Mean and standard deviation of the sum over X, in closed form (docs/methods 3)."""
+    """Return mean and standard deviation of the sum over X, in closed form (docs/methods 3)."""
     n, size, total = grid.n, grid.size, grid.total
     squares = sum(value * value for value in grid.values.tolist())
     # n·Σs² − (Σs)² in whole numbers: no cancellation, whatever the offset of the scores.
@@ -204,12 +204,12 @@ def normal_moments(grid: Grid) -> tuple[float, float]:
 
 
 def fitted_moments(sums: Vector) -> tuple[float, float]:
-    """Mean and standard deviation (n − 1) of sampled sums, as the paper had them."""
+    """Return mean and standard deviation (n − 1) of sampled sums, as in the paper."""
     return float(sums.mean()), float(sums.std(ddof=1))
 
 
 def normal_tail(observed: float, mean: float, sd: float, side: Alternative) -> float:
-    """The normal p of an observed sum; `side` is greater, less or two-sided."""
+    """Return the normal p of an observed sum; `side` is greater, less or two-sided."""
     z = (observed - mean) / sd
     if side == "two-sided":
         return math.erfc(abs(z) / math.sqrt(2))

@@ -1,4 +1,4 @@
-"""Count a tail exactly: by enumeration, on a lattice or by meeting in the middle, whichever is quickest."""
+"""Count a tail exactly: by enumeration, on a lattice or by meet-in-the-middle, whichever is quickest."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TOO_MANY = 2**62
 
 
 def count_by_enumeration(tail: Tail, work: int) -> int | None:
-    """The number of subsets in the tail, or None if that takes more than `work` steps or 62 bits."""
+    """Return the number of subsets in the tail, or None if that takes more than `work` steps or 62 bits."""
     if tail.known is not None:
         return tail.known
     if not tail.beyond_the_mean:
@@ -56,7 +56,7 @@ def _count_subsets(
     position: Integers,
     need: Integers,
 ) -> int:
-    """Depth first over the positions of descending values; -1 if `work` steps or 62 bits are not enough.
+    """Count depth first over the positions of descending values; -1 if `work` steps or 62 bits are not enough.
 
     The sums of the first values and the two stacks are given: code that allocates, or takes arrays apart, takes half
     as long again to compile.
@@ -110,7 +110,7 @@ _LARGEST_TABLE = 2**31
 
 
 def lattice_cost(tail: Tail) -> tuple[float, int]:
-    """The predicted seconds and bytes of `count_on_the_lattice`; infinite seconds for a table beyond reason."""
+    """Return the predicted seconds and bytes of `count_on_the_lattice`; infinite for a table that is too large."""
     if tail.known is not None:
         return 0.0, 0
     side, shortfall = _cheaper(tail)
@@ -128,7 +128,7 @@ def lattice_cost(tail: Tail) -> tuple[float, int]:
 
 
 def count_on_the_lattice(tail: Tail) -> int:
-    """The number of subsets in the tail, exactly, however many digits it has.
+    """Count the subsets in the tail exactly, with any number of digits.
 
     Sums are measured by what they lack of `size` times the largest value, so the table ends at the threshold.
     Counts are kept modulo a few numbers below 2^62 and put together by the Chinese remainder theorem.
@@ -144,7 +144,7 @@ def count_on_the_lattice(tail: Tail) -> int:
 
 
 def _cheaper(tail: Tail) -> tuple[Tail, int]:
-    """The tail or its rest, whichever spans fewer sums, and how much a sum in it can lack of the largest."""
+    """Return the tail or its rest, whichever spans fewer sums, and how far its sums can be from the largest."""
     rest = tail.rest()
     spans = [(side.size * int(side.values[-1]) - side.threshold, side) for side in (tail, rest)]
     shortfall, side = min(spans, key=lambda span: span[0])
@@ -152,7 +152,7 @@ def _cheaper(tail: Tail) -> tuple[Tail, int]:
 
 
 def _moduli(largest: int) -> list[int]:
-    """Pairwise coprime numbers just below 2^62 whose product exceeds `largest`."""
+    """Return pairwise coprime numbers just below 2^62 whose product exceeds `largest`."""
     moduli: list[int] = []
     candidate = 2**62
     while math.prod(moduli) <= largest:
@@ -172,7 +172,7 @@ def _chinese_remainder(residues: list[int], moduli: list[int]) -> int:
 
 @compiled
 def _count_sums(lacking: Integers, size: int, shortfall: int, modulus: int) -> int:
-    """Subsets of `size` of the ascending values whose sum is at most `shortfall`, modulo `modulus`."""
+    """Count the subsets of `size` of the ascending values whose sum is at most `shortfall`, modulo `modulus`."""
     n = len(lacking)
     prefix = np.zeros(n + 1, dtype=np.int64)
     for i in range(n):
@@ -200,10 +200,10 @@ def _count_sums(lacking: Integers, size: int, shortfall: int, modulus: int) -> i
 _SECONDS_A_SUBSET = 3e-9
 _STEPS_A_SECOND = 200_000_000
 _OVERHEAD = 1e-3
-"""Seconds below which the simplest method is taken without a look at the others."""
+"""Seconds below which the simplest method is used without predicting the others."""
 _MEETING_OVERHEAD = 2.2e-3
-"""Seconds added to the prediction of a meeting, so that tails of up to some 700 000 subsets are enumerated, without
-tables. Its start alone was measured as 0.07 to 0.15 ms (8 + 8 to 14 + 14 elements, 2 cores under load)."""
+"""Seconds added to the prediction of meet-in-the-middle, so that tails of up to some 700 000 subsets are enumerated,
+without tables. Its start alone takes 0.07 to 0.15 ms (8 + 8 to 14 + 14 elements, 2 cores under load)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +265,7 @@ def cost_of(method: str, tails: Sequence[Tail], budget: Budget) -> Cost:
 
 
 def endless_memory_seconds(tails: Sequence[Tail]) -> float:
-    """What counting these tails would take by the quickest method if only time were short."""
+    """Return the seconds that counting these tails takes by the quickest method with unlimited memory."""
     endless = Budget(seconds=math.inf, bytes=2**62)
     meeting = meet.endless_memory_seconds(len(tails[0].values)) * len(set(tails))
     return min(meeting, *(cost_of(method, tails, endless).seconds for method in ("enumerate", "lattice")))

@@ -18,11 +18,11 @@ from weatherglass.stats.permutation.base import Alternative
 TIE = 1e-12
 """Scores closer than this share of the largest |s| are one score; sums closer than this share of Σ|s| are one sum."""
 FEW_PARTITIONS = 10**8
-"""Among more partitions than this, sums come so close together by accident, and one of them does not matter to p."""
+"""Among more partitions than this, sums are as close by accident, and a single partition does not matter to p."""
 SPACING_FIT = 1e-13
 """How far, as a share of the largest |s|, scores may lie from a common spacing that is taken for theirs."""
 LEAST_SPACING = 1e-8
-"""A common spacing below this share of the largest |s| cannot be told from chance."""
+"""A common spacing below this share of the largest |s| cannot be distinguished from chance."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +94,7 @@ def on_grid(x: Vector, y: Vector) -> Grid:
 
 
 def _common_spacing(levels: Vector) -> Integers | None:
-    """The levels as multiples of their common spacing, or None if they have none that is coarse enough.
+    """Return the levels as multiples of their common spacing, or None if they have none that is coarse enough.
 
     0.1 + 0.2 and 0.3 are a tie to whoever wrote the scores, but not in binary; so the spacing is looked for
     by Euclid's algorithm on the differences, and believed only if every level fits.
@@ -147,7 +147,7 @@ class Tail:
 
     @property
     def known(self) -> int | None:
-        """The count where it needs no counting: none, all, or only the largest sum."""
+        """Return the count if it needs no counting: none, all, or only the largest sum; else None."""
         greatest = self.greatest
         if self.threshold > greatest:
             return 0
@@ -167,18 +167,18 @@ class Tail:
         return math.comb(n - len(below) - len(above), self.size - len(above))
 
     def mirrored(self) -> Tail:
-        """The same question about sums ≤ threshold: negate the values and lift the least one to 0."""
+        """Return the tail of sums ≤ threshold: negate the values and lift the least one to 0."""
         top = int(self.values[-1])
         return Tail(
             np.ascontiguousarray(top - self.values[::-1]), self.size, self.size * top - self.threshold
         )
 
     def rest(self) -> Tail:
-        """The subsets that do not reach the threshold; the same object each time, so that its tilt is found once."""
+        """Return the tail of the subsets below the threshold; always one object, so that its tilt is computed once."""
         return _rest(self)
 
     def with_the_smaller_side(self) -> Tail:
-        """The same count, asked of the complements where those have fewer elements."""
+        """Return the tail with the same count of the complements if those have fewer elements."""
         n = len(self.values)
         if 2 * self.size <= n:
             return self
@@ -198,7 +198,7 @@ class Extreme:
     low: int | None
 
     def tails(self, grid: Grid) -> tuple[Tail, ...]:
-        """The disjoint tails whose counts add up."""
+        """Return the disjoint tails whose counts add up."""
         tails = []
         if self.high is not None:
             tails.append(Tail(grid.values, grid.size, self.high).with_the_smaller_side())
@@ -210,7 +210,7 @@ class Extreme:
         return tuple(tails)
 
     def among(self, sums: Integers) -> int:
-        """How many of these sums are as extreme."""
+        """Count the sums that are as extreme."""
         hits = np.zeros(len(sums), dtype=bool)
         if self.high is not None:
             hits |= sums >= self.high
@@ -220,14 +220,14 @@ class Extreme:
 
 
 def direction(grid: Grid, alternative: Alternative) -> Alternative:
-    """`observed` as the side of the null mean on which the data lie; the others as they are."""
+    """Return the side of the null mean on which the data lie for `observed`; other alternatives as they are."""
     if alternative != "observed":
         return alternative
     return "greater" if grid.observed * grid.n >= grid.size * grid.total else "less"
 
 
 def as_extreme_as(grid: Grid, observed: int, side: Alternative, slack: int = 0) -> Extreme:
-    """The sums at least as extreme as `observed` under greater, less or two-sided, and those less so by the slack."""
+    """Return the sums at least as extreme as `observed` under greater, less or two-sided, up to the slack."""
     if side == "greater":
         return Extreme(observed - slack, None)
     if side == "less":

@@ -1,4 +1,4 @@
-"""Count a tail exactly by meeting in the middle: subset sums of two halves, kept sorted by cardinality.
+"""Count a tail exactly by meet-in-the-middle: subset sums of two halves, kept sorted by cardinality.
 
 What is left out of a half determines what is taken, so sums of more than half of its values are not stored: those of
 h − k values are the half's total less those of k, in reverse.
@@ -24,10 +24,10 @@ LARGEST_MEETING = 2 * _LARGEST_HALF + 20
 _WORTH_BISECTING = 4096
 """Rows below which a walk over all of them takes less time than to ask numpy which matter."""
 _LARGEST_PREDICTION = 200
-"""Beyond it the prediction is that a meeting takes for ever."""
+"""Beyond it the predicted time is infinite."""
 _KEPT_BYTES = 256_000_000
-"""Memory of at most this size is kept for the next meeting: the system takes longer to hand out fresh memory, page by
-page, than a fifth of a meeting of 25 + 25 elements, and a run has several."""
+"""Memory of at most this size is kept for the next count: handing out fresh memory, page by page, takes the system
+longer than a fifth of a count of 25 + 25 elements, and a run has several."""
 _SECONDS_A_STEP = 1e-9
 _SECONDS_A_BYTE = 0.3e-9
 
@@ -42,29 +42,29 @@ class Halves:
 
     @property
     def bytes(self) -> int:
-        """Both tables, and the buffer in which the larger one grows."""
+        """Return the bytes of both tables and of the buffer in which the larger one grows."""
         return 8 * (_stored(self.first) + _stored(self.second) + _buffered(self.first))
 
     @property
     def seconds(self) -> float:
-        """The predicted time: table entries merged and met, and the first touch of fresh memory."""
+        """Return the predicted time: entries merged and matched, and the first touch of fresh memory."""
         steps = ((1 << self.first) + (1 << self.second)) * (2 + (1 << self.tried))
         return _SECONDS_A_STEP * steps + _SECONDS_A_BYTE * self.bytes
 
 
 def _stored(h: int) -> int:
-    """How many subsets of h values have at most half of them."""
+    """Return how many subsets of h values have at most half of them."""
     return ((1 << h) + (math.comb(h, h // 2) if h % 2 == 0 else 0)) // 2
 
 
 def _buffered(h: int) -> int:
-    """How many sums of at most h // 2 values there are before the last of h values is added."""
+    """Return the number of sums of at most h // 2 values before the last of h values is added."""
     return sum(math.comb(h - 1, k) for k in range(h // 2 + 1)) if h > 0 else 1
 
 
 @cache
 def endless_memory_seconds(n: int) -> float:
-    """What a meeting of n elements would take if all memory were allowed: it doubles with every two elements more."""
+    """Return the seconds for n elements with unlimited memory: they double with every two further elements."""
     if n > _LARGEST_PREDICTION:
         return math.inf
     return min(Halves((n - tried + 1) // 2, (n - tried) // 2, tried).seconds for tried in range(min(n, 8)))
@@ -72,7 +72,7 @@ def endless_memory_seconds(n: int) -> float:
 
 @cache
 def share_out(n: int, bytes_allowed: int) -> Halves:
-    """The quickest way to halve n elements within the memory; trying one both ways saves half of it."""
+    """Return the quickest way to halve n elements within the memory; trying one element both ways saves half of it."""
     ways = []
     for tried in range(n - 1):
         halved = n - tried
@@ -83,7 +83,7 @@ def share_out(n: int, bytes_allowed: int) -> Halves:
 
 
 def count_by_meeting(tail: Tail, bytes_allowed: int) -> int:
-    """The number of subsets in the tail, exactly; C(n, size) must be below 2^63."""
+    """Count the subsets in the tail exactly; C(n, size) must be below 2^63."""
     if tail.known is not None:
         return tail.known
     n = len(tail.values)
@@ -108,11 +108,11 @@ def count_by_meeting(tail: Tail, bytes_allowed: int) -> int:
 
 
 _kept: list[Integers] = []
-"""Memory of the last meeting, while no other uses it."""
+"""Memory of the last count, while no other uses it."""
 
 
 def _memory(entries: int) -> Integers:
-    """Room for so many sums; taken out of the list, so that no two threads meet in it."""
+    """Return memory for this many sums, taken out of the list so that no two threads use it."""
     try:
         kept = _kept.pop()
     except IndexError:
@@ -125,14 +125,14 @@ def _memory(entries: int) -> Integers:
         # Private: by default, processes that are forked later would share it.
         room = mmap.mmap(-1, 8 * entries, access=mmap.ACCESS_COPY)
     except OSError:
-        raise MemoryError(f"{8 * entries} bytes for the tables of a meeting") from None
+        raise MemoryError(f"{8 * entries} bytes for the tables of meet-in-the-middle") from None
     return np.frombuffer(room, dtype=np.int64)
 
 
 def _sums_by_cardinality(
     values: Integers, size: int, room: Integers, spare: Integers
 ) -> tuple[Integers, Integers]:
-    """All sums of at most `size` and at most half of the values, ascending within each cardinality, and where each
+    """Return all sums of at most `size` and half of the values, ascending within each cardinality, and where each
     cardinality starts. They are where the room starts; the spare buffer is where they grow by turns.
     """
     h = len(values)
@@ -225,7 +225,7 @@ def _merge_in_four(
 
 @compiled
 def _merge(old: Integers, i: int, i_end: int, j: int, j_end: int, value: int, new: Integers, out: int) -> int:
-    """The same in two: from both ends at once.
+    """Merge from both ends at once.
 
     The two ends do not wait for each other, which halves the time; unsigned indices spare a check for negatives.
     """
@@ -269,7 +269,7 @@ def _meet(
     threshold: int,
     spare: Integers,
 ) -> int:
-    """Pairs of sums, one from each half, that together with some of the tried values reach the threshold.
+    """Count pairs of sums, one from each half, that together with some of the tried values reach the threshold.
 
     The spare buffer has room for every list.
 
@@ -305,7 +305,7 @@ def _meet(
 
 
 def _pairs(rows: Integers, columns: Integers, need: int, spare: Integers) -> int:
-    """Pairs of ascending numbers with row + column ≥ need: row − (−column), and −column ascends in reverse.
+    """Count pairs of ascending numbers with row + column ≥ need: row − (−column), and −column ascends in reverse.
 
     Copying the columns costs less than compiling a second walk would; one pair of cardinalities in ten is of this kind.
     """
@@ -313,7 +313,7 @@ def _pairs(rows: Integers, columns: Integers, need: int, spare: Integers) -> int
 
 
 def _pairs_apart(rows: Integers, columns: Integers, need: int) -> int:
-    """Pairs of ascending numbers with row − column ≥ need.
+    """Count pairs of ascending numbers with row − column ≥ need.
 
     Far out in a tail most rows are too small for every column: they are passed over by bisection.
     """
@@ -325,7 +325,7 @@ def _pairs_apart(rows: Integers, columns: Integers, need: int) -> int:
 
 @compiled
 def _walk(rows: Integers, columns: Integers, need: int) -> int:
-    """Pairs of ascending numbers with row − column ≥ need.
+    """Count pairs of ascending numbers with row − column ≥ need.
 
     A walk up the columns as the rows rise. It compares whole tiles, 16 rows with 8 columns at a time, which takes
     half the time of single steps: the processor does several comparisons at once, and there is less to guess.

@@ -1,4 +1,4 @@
-"""Uniform random partitions, quickly: what May et al. (2019) report.
+"""Draw uniform random partitions quickly; May et al. (2019) report p from random partitions.
 
 The elements are cut into blocks of up to 14. How many of a block are drawn is hypergeometric, and given that number
 every subset of the block is equally likely: one look-up each, instead of one draw for each element.
@@ -26,11 +26,11 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 _WINDOW = 12.0
 """Tables cover this many standard deviations of what is left to draw; a sample leaves them once in 10^30."""
 CONFIDENCE = 0.99
-"""Of the interval of a p that was drawn."""
+"""The level of the interval of a sampled p."""
 
 
 def sample_sums(grid: Grid, samples: int, rng: np.random.Generator) -> Integers:
-    """The sum over X of `samples` independent uniform partitions, words drawn without replacement in each."""
+    """Draw `samples` independent uniform partitions and return their sums over X."""
     n, size = grid.n, min(grid.size, grid.n - grid.size)
     counter = int(rng.integers(0, 2**64, dtype=np.uint64))
     sums = np.zeros(samples, dtype=np.int64)
@@ -61,7 +61,7 @@ def clopper_pearson(hits: int, samples: int) -> tuple[float, float]:
 
 
 def _subset_sums(members: Integers) -> tuple[Integers, Integers]:
-    """The sums of all subsets, those of equal count together, and where each count starts."""
+    """Return the sums of all subsets, those of equal count together, and where each count starts."""
     sums = np.zeros(1, dtype=np.int64)
     for member in members:
         sums = np.concatenate([sums, sums + member])
@@ -71,7 +71,7 @@ def _subset_sums(members: Integers) -> tuple[Integers, Integers]:
 
 @lru_cache
 def _order_by_count(members: int) -> tuple[Integers, Integers]:
-    """The subsets of so many members, as bit patterns, sorted by count, and where each count starts."""
+    """Return the subsets of this many members, as bit patterns, sorted by count, and where each count starts."""
     counts = np.zeros(1, dtype=np.int64)
     for _ in range(members):
         counts = np.concatenate([counts, counts + 1])
@@ -108,7 +108,7 @@ def _draw(
 
 @lru_cache(maxsize=512)
 def _alias_tables(block: int, population: int, low: int, high: int) -> Bits:
-    """For each number of draws left, Walker's alias table of how many fall into this block.
+    """Return Walker's alias table of how many draws fall into this block, for each number of draws left.
 
     An entry holds 60 bits of threshold and 4 bits of alias; a cell keeps its own number if the random bits are
     below the entry. Tests of one size share the tables.
@@ -138,5 +138,5 @@ def _alias_tables(block: int, population: int, low: int, high: int) -> Bits:
 
 @lru_cache(maxsize=64)
 def _log_factorials(n: int) -> Vector:
-    """The logarithms of 0! to n!."""
+    """Return the logarithms of 0! to n!."""
     return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])

@@ -1,7 +1,7 @@
-"""p of a sum over strata, in each of which labels are exchanged among its own words (docs/methods 12).
+"""Compute p of a sum over strata, each of which exchanges labels among its own words (docs/methods 12).
 
-The distribution is the convolution of those of the strata. Few words are counted, by meeting in the middle; for more,
-the Fourier coefficients of the strata are multiplied, which certifies bounds of p; where those are too wide, labels are
+The distribution is the convolution of those of the strata. For few words it is counted by meet-in-the-middle; for more,
+the Fourier coefficients of the strata are multiplied, which certifies bounds of p; if those are too wide, labels are
 drawn at random.
 """
 
@@ -52,7 +52,7 @@ class Stratum:
         return int(self.values[len(self.values) - self.size :].sum())
 
     def mirrored(self) -> Stratum:
-        """The same words with negated values."""
+        """Return the stratum with negated values."""
         return Stratum(np.ascontiguousarray(self.values[-1] - self.values[::-1]), self.size)
 
 
@@ -73,17 +73,17 @@ class StrataTail:
         return self.threshold > mean
 
     def mirrored(self) -> StrataTail:
-        """The same question about sums ≤ threshold."""
+        """Return the tail of sums ≤ threshold."""
         tops = sum(stratum.size * int(stratum.values[-1]) for stratum in self.strata)
         return StrataTail(tuple(stratum.mirrored() for stratum in self.strata), tops - self.threshold)
 
     def rest(self) -> StrataTail:
-        """The labellings that do not reach the threshold."""
+        """Return the tail of the labellings below the threshold."""
         return StrataTail(self.strata, self.threshold - 1).mirrored()
 
     @property
     def known(self) -> int | None:
-        """The count where it is none or all."""
+        """Return the count if it is none or all, else None."""
         if self.threshold > sum(stratum.greatest for stratum in self.strata):
             return 0
         return self.labellings if self.threshold <= sum(stratum.least for stratum in self.strata) else None
@@ -131,7 +131,7 @@ def exchange_within_strata(
 def _tails(
     strata: Sequence[tuple[Vector, Vector]], statistic: float
 ) -> tuple[StrataTail | None, StrataTail | None]:
-    """The labellings as large as the observed one, and those as far on the other side; None where all are as large."""
+    """Return the tail as large as the observed sum, and that as far on the other side; None if it contains all."""
     every = np.concatenate([part for stratum in strata for part in stratum])
     exponent = math.frexp(float(np.abs(every).max()))[1]
     bits = min(53, 61 - math.ceil(math.log2(len(every)))) - exponent
@@ -142,7 +142,7 @@ def _tails(
         if len(x) and len(y) and values.any():
             observed += int(values[: len(x)].sum())
             on_grid.append(Stratum(np.sort(values), len(x)))
-    # The grid rounds every value by up to half a unit; sums that are equal but for rounding are ties.
+    # The grid rounds every value by up to half a unit; sums that differ only by rounding are ties.
     slack = len(every)
     high = StrataTail(tuple(on_grid), observed)
     if high.labellings <= FEW_PARTITIONS:
@@ -155,7 +155,7 @@ def _tails(
 
 
 def _counted(*tails: StrataTail) -> int | None:
-    """How many labellings the tails hold together; None where that would take too long."""
+    """Count the labellings of all tails together; None if that would take too long."""
     halves = [_halves(stratum) for stratum in tails[0].strata]
     for side in (0, 1):
         sizes = [(len(half[side]), s.size) for half, s in zip(halves, tails[0].strata, strict=True)]
@@ -187,7 +187,7 @@ def _meet(tail: StrataTail) -> int:
 
 
 def _sums_by_counts(strata: Sequence[Integers], sizes: Sequence[int]) -> dict[tuple[int, ...], Integers]:
-    """The sums of all choices of words, by how many of each stratum were chosen."""
+    """Return the sums of all choices of words, by how many of each stratum were chosen."""
     found: dict[tuple[int, ...], Integers] = {(): np.zeros(1, dtype=np.int64)}
     for values, size in zip(strata, sizes, strict=True):
         by_count = [np.zeros(1, dtype=np.int64)]

@@ -1,4 +1,4 @@
-"""The exponential tilt that moves a threshold from the tail to the middle, and the estimate that comes with it."""
+"""Find the exponential tilt that moves a threshold from the tail to the middle, and a saddlepoint estimate."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from weatherglass.stats.permutation.grid import Tail
 _LEAST_PULL = 2.5
 """λ times the standard deviation of the sum is at least this, so that e^(−λu) falls off near the mean too."""
 _AIMS = (0.999, 0.99, 0.97, 0.94, 0.9, 0.8, 0.6, 0.4, 0.2, 0.0)
-"""The tilt aims no further than such a share of the way from the mean to the largest sum; the first one that leaves
-something to chance is taken."""
+"""The tilt aims no further than this share of the way from the mean to the largest sum; the first share that leaves
+variance is used."""
 _LEAST_VARIANCE = 0.25
 _ENOUGH = 1e-6
-"""Of an element: how far the mean count may be off. Any tilt is right; a good one makes the bounds narrow."""
+"""Tolerated error of the mean count, in elements. Any tilt is valid; a good one makes the bounds narrow."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +31,7 @@ class Tilt:
     offset: float
     """μ."""
     centre: int
-    """A grid value subtracted from all others, such that the tilted sum and count are uncorrelated."""
+    """A grid value subtracted from all others, which makes the tilted sum and count uncorrelated."""
     sd: float
     """Standard deviation of the tilted sum, given the count."""
     count_sd: float
@@ -46,7 +46,7 @@ class Tilt:
 def find_tilt(tail: Tail) -> Tilt:
     """Solve the saddlepoint equations (mean count = size, mean sum = threshold) for a tail beyond the mean.
 
-    Kept for the tails of the moment: what counting would cost and the bounds ask for the same tilt.
+    It is cached: predicting the cost of counting and computing bounds need the same tilt.
     """
     values = tail.values.astype(np.float64)
     mean, sd = float(values.mean()), float(values.std())
@@ -76,7 +76,7 @@ class _Spread:
 
 
 def _odds(scores: Vector, rate: float, offset: float) -> tuple[Vector, Vector]:
-    """Inclusion probabilities and their variances."""
+    """Return inclusion probabilities and their variances."""
     # Not np.clip, which takes ten times as long for a few dozen numbers.
     exponent = np.minimum(np.maximum(rate * scores + offset, -700.0), 700.0)
     included = 1 / (1 + np.exp(-exponent))
@@ -91,7 +91,7 @@ def _spread(scores: Vector, rate: float, offset: float) -> _Spread:
 
 
 def _solve(scores: Vector, size: int, reach: float) -> tuple[float, float]:
-    """Newton's method on the convex function Σ log(1 + e^(λ·s + μ)) − μ·size − λ·reach."""
+    """Minimise the convex function Σ log(1 + e^(λ·s + μ)) − μ·size − λ·reach by Newton's method."""
     n = len(scores)
     rate, offset = reach * (n - 1) / (size * (n - size)), math.log(size / (n - size))
     value = _objective(scores, size, reach, rate, offset)
@@ -126,7 +126,7 @@ def _objective(scores: Vector, size: int, reach: float, rate: float, offset: flo
 
 
 def _solve_offset(scores: Vector, size: int, rate: float, offset: float) -> float:
-    """The μ that makes the mean count right for a given λ: Newton's method, kept between sure bounds."""
+    """Return the μ that makes the mean count right for a given λ, by Newton's method within certain bounds."""
     middle = math.log(size / (len(scores) - size))
     low, high = middle - rate * float(scores.max()), middle - rate * float(scores.min())
     for _ in range(60):
@@ -137,7 +137,7 @@ def _solve_offset(scores: Vector, size: int, rate: float, offset: float) -> floa
         low, high = (low, offset) if excess > 0 else (offset, high)
         if abs(excess) < _ENOUGH:
             break
-        # A step that leaves the bounds, or none at all where the slope is 0, is a bisection at the next turn.
+        # A step that leaves the bounds, or an infinite one where the slope is 0, becomes a bisection next.
         offset -= excess / variance if variance > 0 else math.inf
     return offset
 
@@ -145,7 +145,7 @@ def _solve_offset(scores: Vector, size: int, rate: float, offset: float) -> floa
 def _estimate(
     scores: Vector, tail: Tail, rate: float, offset: float, reach: float, sd: float
 ) -> tuple[float, float]:
-    """Log of the share, and density over share, by the double saddlepoint (Robinson 1982; Skovgaard 1987)."""
+    """Estimate the log of the share, and the density over the share, by the double saddlepoint (Robinson 1982)."""
     from scipy.special import erfcx
 
     _, variances = _odds(scores, rate, offset)
@@ -170,7 +170,7 @@ class JointTilt:
 def joint_tilt(strata: Sequence[tuple[Integers, int]], threshold: int) -> JointTilt | None:
     """Solve the saddlepoint equations of a sum over strata, beyond its mean: mean counts and mean sum are right.
 
-    None where no tilt leaves anything to chance.
+    None if no tilt leaves variance.
 
     Args:
         strata: the values of each, ascending, and how many are drawn.
@@ -212,7 +212,7 @@ def joint_tilt(strata: Sequence[tuple[Integers, int]], threshold: int) -> JointT
 
 
 def _solve_rate(parts: Sequence[tuple[Vector, int]], reach: float) -> tuple[float, list[float]]:
-    """The λ at which the mean sum is `reach`, counts being right in each stratum: Newton's method, kept in bounds."""
+    """Return the λ at which the mean sum is `reach` and the counts of all strata are right, by bounded Newton steps."""
     rate, low, high = 0.0, 0.0, math.inf
     offsets = [math.log(size / (len(scores) - size)) for scores, size in parts]
     for _ in range(60):
@@ -241,7 +241,7 @@ def _solve_rate(parts: Sequence[tuple[Vector, int]], reach: float) -> tuple[floa
 def _estimate_joint(
     parts: Sequence[tuple[Vector, int]], rate: float, offsets: Sequence[float], reach: float, sd: float
 ) -> tuple[float, float]:
-    """The estimate of `_estimate` for several strata."""
+    """Compute the estimate of `_estimate` for several strata."""
     from scipy.special import erfcx
 
     log_p = -rate * reach
