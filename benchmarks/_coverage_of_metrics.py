@@ -2,8 +2,8 @@
 
     python -m benchmarks._coverage_of_metrics [repetitions]
 
-The words that p exchanges are drawn anew each time (8 or 12 a set, normal vectors about a mean of their set), the
-others are held. The truth is the value with 4 000 words a set. docs/methods 13 has its table.
+The words that p exchanges are drawn again each time (8 or 12 per set, normal vectors about a mean of their set), the
+others are fixed. The truth is the value with 4 000 words per set. docs/methods 13 has its table.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from benchmarks.trust import generator
+from benchmarks.coverage import generator
 from threadpoolctl import threadpool_limits
 
 from weatherglass.arrays import Vector

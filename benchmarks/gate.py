@@ -4,7 +4,7 @@
 
 Equal models: the vectors of the embedded model for the 17 published word tests that are not controls, plus two
 independent draws of normal noise of the same size (in standard deviations of the vectors), in all words or in the
-target words alone. Attribute words are held fixed by the paired p, so noise in them counts as a change. The old rule
+target words alone. The paired p treats attribute words as fixed, so noise in them counts as a change. The old rule
 is any effect that grew with an uncorrected interval that leaves out 0, or any verdict that rose. Planted: in the later
 model the words of X are moved along the difference of A and B, so far that the mean d of one test grows by 0.8.
 Exit code 1 if equal models alarm in more than 5 % of pairs by three Monte Carlo errors: at 5 %, 200 pairs have an error

@@ -20,7 +20,7 @@ JOBS = 2
 MEASURES = ("cosine/*", "dot/*", "euclidean/*", "manhattan/*")
 """Without the distance of Mahalanobis: each covariance takes ten seconds, and all of them ten minutes."""
 TURNS = 3
-"""The least of so many counts: other work on the machine would be taken for a lack of speed-up."""
+"""The least of this many runs counts: other work on the machine would look like a lack of speed-up."""
 LEAST = 60
 """CPU seconds of work: with less, starting processes would be what is measured."""
 

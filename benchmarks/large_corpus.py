@@ -7,7 +7,7 @@ another, and with new words in every pass, so that distinct words grow with the 
 corpora themselves. One of two Dask workers encodes it; then one trains skip-gram (one epoch) and the other GloVe
 (co-occurrence, two iterations) at the same time. Times are CPU seconds, so that other work on the machine hardly
 matters. What each step cost is in DIR/measured, written by the worker as soon as the step is finished, and such a step
-is not measured again; one that was cut is done anew from its beginning, never timed on what it had left behind.
+is not measured again; one that was interrupted is repeated from its beginning, never timed on what it left.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from weatherglass.audit.settings import Settings
 from weatherglass.metrics import METRICS, select_metrics
 
 AT_LEAST_TIMES = 20.0
-"""The goal of both rows that have one: so many times less CPU."""
+"""The goal of both rows that have one: this many times less CPU."""
 WITHOUT_P = "six metrics without p, against WEFE"
 WITH_P = "WEAT with p, against WEFE"
 GOALS = (WITHOUT_P, WITH_P)

@@ -5,7 +5,7 @@
 Word vectors are drawn: six tests of 8 + 8 target words and 8 + 8 attribute words, all held out, and 400 neutral words
 with a bias along the attribute's direction. The transform removes that direction (no bias before, removed, hidden) or
 another one (left), or mirrors it (reversed). Where the bias is hidden, neutral words also carry it along ten other
-directions. The t-test stands in for the exchange test, which it approaches. The old rule does not correct p before.
+directions. The t-test replaces the permutation test, which it approximates. The old rule does not correct p before.
 Exit code 1 if a truth is found in less than 85 % of repetitions. Two minutes on one core.
 """
 

@@ -26,7 +26,7 @@ from weatherglass.reliability.training.train import Algorithm, WordToVecSettings
 ALGORITHMS: tuple[Algorithm, ...] = ("sgns-window", "sgns")
 FREQUENT, COMPARED, NEAREST, ANALOGOUS = 3000, 500, 10, 20_000
 EVERY = 7
-"""Of the pairs of frequent words, one row in so many is compared."""
+"""One row in this many is compared, of the pairs of frequent words."""
 MARKS = ("<!-- begin: skip-gram quality -->", "<!-- end: skip-gram quality -->")
 HEAD = ("corpus", "algorithm", "WordSim-353", "analogies", "cosines", "DB/WA of he–she", "neighbours")
 

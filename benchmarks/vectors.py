@@ -22,7 +22,7 @@ from weatherglass.vectors import read_every_word
 NUMBERS = 6_000_000
 """In each file: 60 MB of text, 24 MB of binary content."""
 EVERY = 100
-"""One word in so many is wanted, about as many of a large file as the 46 tests need."""
+"""One word in this many is read, about as many of a large file as the 46 tests need."""
 
 MEASURED = """
 import json, sys, time

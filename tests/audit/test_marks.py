@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 from tests.results import made_result
 
-from weatherglass.audit.results import Mark, mark_of, mark_of_row, stars
+from weatherglass.audit.results import Mark, mark_of_row
 from weatherglass.stats.outcome import Outcome
 
 
 def test_every_outcome_has_its_mark_and_none_is_shared() -> None:
-    assert [mark_of(outcome.value).words for outcome in Outcome] == [outcome.value for outcome in Outcome]
-    assert [mark_of(outcome.value).glyph for outcome in Outcome] == [outcome.mark for outcome in Outcome]
-    assert mark_of(None) is Mark.NOT_JUDGED
+    marks = [mark_of_row(replace(made_result(0.5), outcome=outcome.value)) for outcome in Outcome]
+    assert [mark.words for mark in marks] == [outcome.value for outcome in Outcome]
+    assert [mark.glyph for mark in marks] == [outcome.mark for outcome in Outcome]
     assert len({mark.glyph for mark in Mark}) == len({mark.ascii for mark in Mark}) == len(Mark)
     assert all(mark.ascii.isascii() and len(mark.ascii) == len(mark.glyph) <= 1 for mark in Mark)
 
@@ -34,4 +34,4 @@ def test_every_outcome_has_its_mark_and_none_is_shared() -> None:
 def test_a_row_is_marked_by_its_outcome_alone(fields: dict[str, object], mark: Mark, printed: str) -> None:
     row = replace(made_result(1e-6), **fields)  # type: ignore[arg-type]
     assert mark_of_row(row) is mark
-    assert stars(row) == printed
+    assert mark_of_row(row).stars == printed

@@ -32,8 +32,8 @@ class PanicException(BaseException):
 
 
 def raising(error: BaseException) -> Callable[..., object]:
-    def command(standalone_mode: bool) -> object:
-        assert not standalone_mode
+    def command(prog_name: str, standalone_mode: bool) -> object:
+        assert (prog_name, standalone_mode) == ("weatherglass", False)
         raise error
 
     return command
@@ -150,8 +150,8 @@ def test_an_interrupt_and_a_closed_pipe_are_as_they_were(capfd: pytest.CaptureFi
 
 
 def test_a_warning_is_one_line_without_the_code_that_it_came_from(capsys: pytest.CaptureFixture[str]) -> None:
-    def command(standalone_mode: bool) -> None:
-        del standalone_mode
+    def command(prog_name: str, standalone_mode: bool) -> None:
+        del prog_name, standalone_mode
         warnings.simplefilter("always")
         warnings.warn("the cache\n\x1b[2J " + "x" * 400, stacklevel=1)
         warnings.warn("overflow", RuntimeWarning, stacklevel=1)

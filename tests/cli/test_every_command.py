@@ -101,8 +101,8 @@ def test_json_is_all_that_is_printed(
         assert Path(path).exists()
 
 
-def test_the_page_of_gates_states_the_same_codes() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "gate.md").read_text(encoding="utf-8")
+def test_the_page_of_the_command_line_states_the_same_codes() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
     for code, meaning in EXIT_CODES.items():
         assert f"| {code} | {meaning} |" in page
 

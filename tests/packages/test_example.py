@@ -82,6 +82,33 @@ def mean_distance_by_scipy(test: str, width: int) -> float:
     return float(np.mean([cdist(targets, each, "cosine").mean(axis=1) for each in (a, b)]))
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "module"),
+    [
+        ("axis-gap", "make_axis_gap", "axis_gap.py"),  # a metric
+        ("hashed", "HashedEncoder", "hashed.py"),  # an encoder
+        ("few-dimensions", "FEW_DIMENSIONS", "hashed.py"),  # a warning, beside the encoder that gives it
+    ],
+)
+def test_an_addition_touches_one_module_of_the_package_and_its_entry_points(
+    name: str, value: str, module: str
+) -> None:
+    """The table in docs/packages.md: no file of weatherglass names what the package adds."""
+    of_package = {
+        path.name
+        for path in EXAMPLE.rglob("*")
+        if path.suffix in (".py", ".toml") and value in path.read_text(encoding="utf-8")
+    }
+    assert of_package == {"pyproject.toml", module}
+    ours = [
+        path for path in Path(wg.__file__).parent.rglob("*.py") if value in path.read_text(encoding="utf-8")
+    ]
+    assert ours == []
+    page = (Path(__file__).parents[2] / "docs" / "packages.md").read_text(encoding="utf-8")
+    assert f"`{module}`" in page
+    assert f"`{name}`" in page
+
+
 def test_its_metric_is_one_for_orthogonal_sets_and_zero_for_equal_ones() -> None:
     metric: Metric = MeanDistance()
     east, north = np.array([[2.0, 0.0]]), np.array([[0.0, 3.0]])

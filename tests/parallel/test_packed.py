@@ -14,12 +14,12 @@ class Count:
     """Counts the steps."""
 
     def __init__(self) -> None:
-        self.steps = 0
+        self.steps = 0.0
 
     def stage(self, name: str, total: int) -> None:
         raise AssertionError(f"the caller begins the stage, not {name}, {total}")
 
-    def advance(self, steps: int = 1) -> None:
+    def advance(self, steps: float = 1) -> None:
         self.steps += steps
 
 

@@ -1,10 +1,10 @@
-"""What the intervals cover: a few cells of `python -m benchmarks.trust`, which measures all of them, and its judge."""
+"""Coverage of intervals: a few cells of `python -m benchmarks.coverage`, which simulates all of them, and its judge."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.trust import Judge, Shape, covers, exchange_p, generator, t_test_p, tables, word_scores
+from benchmarks.coverage import Judge, Shape, covers, exchange_p, generator, t_test_p, tables, word_scores
 
 from weatherglass.stats.attributes import crossed, fixed_ends
 from weatherglass.stats.scale import within
@@ -14,7 +14,7 @@ THREE_ERRORS = 3 * (0.95 * 0.05 / REPETITIONS) ** 0.5
 
 
 @pytest.mark.parametrize("d", [0.0, 1.4])
-def test_intervals_with_these_attributes_hold_the_true_effect(d: float) -> None:
+def test_intervals_for_fixed_attributes_contain_the_true_effect(d: float) -> None:
     scores = within(word_scores(generator("these", d), "normal", 25, d, 0.5, REPETITIONS), 25)
     p = t_test_p(word_scores(generator("these", d), "normal", 25, d, 0.5, REPETITIONS), 25)
     assert covers(*fixed_ends(scores, p, 0.05), d, scores.scale).mean() == pytest.approx(
@@ -31,7 +31,7 @@ def test_intervals_with_these_attributes_hold_the_true_effect(d: float) -> None:
         ("skewed", 8, 0.05, 1.8, 0.88),
     ],
 )
-def test_intervals_over_such_attributes_hold_the_true_effect(
+def test_intervals_for_random_attributes_contain_the_true_effect(
     shape: Shape, n: int, noise: float, d: float, least: float
 ) -> None:
     """At least what docs/methods 10.2 states; the skewed cell had 84 % before Q₁ had the floor of the words alone."""

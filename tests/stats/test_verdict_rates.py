@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks.trust import generator
+from benchmarks.coverage import generator
 from benchmarks.verdicts import World, bounds_of, covered, measured, old_rule
 
 from weatherglass.stats.outcome import Outcome

@@ -1,4 +1,4 @@
-"""`weatherglass.mitigate`: fit transforms on a model; write what they give, or judge whether the cure worked."""
+"""`weatherglass.mitigate`: fit transforms on a model, and write the changed vectors or evaluate the mitigation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from weatherglass.warnings import as_warnings
 BLOCK = 4096
 """Rows that are changed and written at a time."""
 PROBE = "the"
-"""Encoded with the words of the transforms, so that the width is known where they have none."""
+"""Encoded with the words of the transforms, so that the width is known if they have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Written:
     notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         return {
             "file": str(self.path),
             "format": self.format,
@@ -67,17 +67,17 @@ class Mitigation:
 
     @property
     def name(self) -> str:
-        """The model's name, with the transforms as they are spelt."""
+        """Return the model's name with the spelling of its transforms."""
         return self.model.name
 
     def apply(self, vectors: Matrix, texts: Sequence[str]) -> Matrix:
-        """The changed vectors of texts, one row each."""
+        """Return the changed vectors of texts, one row each."""
         for change in self.changes:
             vectors = change(vectors, texts)
         return vectors
 
     def encode(self, texts: Sequence[str]) -> Matrix:
-        """The changed vectors of texts that the model encodes."""
+        """Return the changed vectors of texts that the model encodes."""
         return self.apply(np.asarray(self.model.encoder.encode(texts), dtype=np.float64), texts)
 
     def write(self, path: str | Path) -> Written:
@@ -88,7 +88,7 @@ class Mitigation:
                 the same width with; .safetensors, .txt, .vec and .bin are all the words of a file of vectors.
 
         Raises:
-            OutputError: if the name ends otherwise or the file cannot be written.
+            OutputError: if the name ends differently or the file cannot be written.
             EncoderError: if the model has no list of words to write.
         """
         path = checked_path("path", path)
@@ -100,7 +100,7 @@ class Mitigation:
         encoder = self.model.encoder
         if not isinstance(encoder, VectorEncoder):
             raise EncoderError(
-                f"{encoder.name}: is no file of word vectors, so there are none to write; name a file that ends "
+                f"{encoder.name}: not a file of word vectors, so there are none to write; name a file that ends "
                 f"in {SUFFIX} instead, which wraps the model: MODEL | saved?file=NAME{SUFFIX}"
             )
         if path.exists() and path.samefile(encoder.path):
@@ -151,14 +151,14 @@ class Mitigation:
 
 
 def topics_of(transforms: Sequence[Transform]) -> tuple[str, ...]:
-    """Topics of the catalogue that the lists of transforms are about."""
+    """Return the topics of the catalogue that the word lists of transforms are about."""
     return tuple(
         dict.fromkeys(topic for transform in transforms for topic in getattr(transform, "topics", ()))
     )
 
 
 def sides_of_transforms(transforms: Sequence[Transform]) -> Sides | None:
-    """The words of both ends of the attribute that the first of them has; None where none has."""
+    """Return the words of both ends of the attribute, from the first transform that has them; None if none has."""
     found = (getattr(transform, "sides", None) for transform in transforms)
     return next((sides for sides in found if sides), None)
 
@@ -211,7 +211,7 @@ def mitigate(
 
 
 def with_transforms(model: Any, transforms: str | Sequence[str]) -> PlannedModel:
-    """A model with its own transforms and further ones.
+    """Return a model with its transforms and further ones.
 
     Raises:
         SpecError: if there are none.

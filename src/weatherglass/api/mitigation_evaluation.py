@@ -1,4 +1,4 @@
-"""Judging a cure: the same tests on a model before and after its transforms, with what is left and what it cost."""
+"""Evaluate a mitigation: the same tests before and after its transforms, what can be recovered, and the cost."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ RECORD = "judgement.json"
 RUN = "run"
 BEFORE, AFTER = "before", "after"
 ROUNDING = 1e-6
-"""Scores below this are 0 but for the rounding of float32."""
+"""Scores below this are 0 up to the rounding of float32."""
 FEWEST = 100
 """Neutral words that the recoveries need."""
 
@@ -161,7 +161,7 @@ def judge_mitigation(
 
 
 def attribute_of(mitigation: Mitigation, pairs: str) -> tuple[PairList | None, Sides]:
-    """The list that the attribute's direction is taken from, if it is one of pairs, and the words of both ends.
+    """Return the pairs that define the attribute's direction, if there are any, and the words of both ends.
 
     Raises:
         WeatherglassError: if the transforms are about no attribute and no pairs are named.
@@ -184,7 +184,7 @@ def attribute_of(mitigation: Mitigation, pairs: str) -> tuple[PairList | None, S
 
 
 def tests_of(mitigation: Mitigation, tests: Sequence[str | Test]) -> list[Test]:
-    """The tests that were asked for, or those of the topics that the lists are about.
+    """Return the tests that were asked for, or those of the topics that the word lists are about.
 
     Raises:
         WeatherglassError: if there are none.
@@ -208,7 +208,7 @@ def _rows(
     workers: Backend,
     progress: Progress,
 ) -> list[Row]:
-    """Every test and metric on the model before and after; a metric that does not fit a test has no row."""
+    """Return a row per test and metric, before and after; a metric that does not fit a test has no row."""
     plain = PlannedModel.of(model.encoder)
     models = [replace(plain, name=BEFORE), replace(model, name=AFTER)]
     metrics = select_metrics([DEFAULT_METRIC, *named])
@@ -229,7 +229,7 @@ def _rows(
 
 
 def kind_of_ends(test: Test, attribute: Collection[str]) -> str:
-    """Whether the targets or the attributes of a test are the ends of the attribute; empty where neither is."""
+    """Return whether the targets or the attributes of a test are the ends of the attribute; empty if neither is."""
     counts = {
         kind: len({word for element_set in sets for word in element_set.words} & set(attribute))
         for kind, sets in (("targets", test.targets), ("attributes", test.attributes))
@@ -289,7 +289,7 @@ def _vectors(
     workers: Backend,
     progress: Progress,
 ) -> tuple[list[BeforeAfter], list[BeforeAfter], list[str]]:
-    """Recoveries and costs, from vectors before and after."""
+    """Return recoveries and costs, from vectors before and after."""
     apart = {word.lower() for side in sides for word in side}
     words = [word for word in word_list(neutral) if word.lower() not in apart]
     texts = [*sides[0], *sides[1], *words, *(text for group in sets for one in group for text in one.texts)]
@@ -339,7 +339,7 @@ def _random_changes(mitigation: Mitigation) -> list[Steps]:
 
 
 def _steps(mitigation: Mitigation) -> tuple[Step, ...]:
-    """All steps; none where a transform is of another package."""
+    """Return the steps of all transforms; empty if a transform is from another package."""
     ours = [change for change in mitigation.changes if isinstance(change, Steps)]
     return (
         tuple(step for change in ours for step in change.steps)

@@ -1,4 +1,4 @@
-"""`weatherglass.multiverse`: every sensible choice of an audit at once, stored in a folder with its curves."""
+"""`weatherglass.multiverse`: every reasonable choice of an audit, stored in a folder with its curves."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _check_names(given: Iterable[str]) -> None:
 
 
 def _listed(given: Any) -> Sequence[Any]:
-    """One thing or several, as several."""
+    """Return a list of what is given, one thing or several."""
     return given if isinstance(given, list | tuple) else [given]
 
 

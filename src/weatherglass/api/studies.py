@@ -206,14 +206,14 @@ class StudyResult:
 
     @property
     def folder(self) -> Path:
-        """Where it is stored."""
+        """Return the folder that it is stored in."""
         return self.page.parent
 
     def __repr__(self) -> str:
         return f"<StudyResult: {self._title()}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the summary, below 50 kB."""
+        """Return what a notebook shows: the summary, below 50 kB."""
         from html import escape
 
         from weatherglass.report.notebook import html_table
@@ -230,7 +230,7 @@ class StudyResult:
         return f"<div><p><b>{escape(self._title())}</b></p>{table}<p>Page: {escape(str(self.page))}</p></div>"
 
     def to_frame(self, table: str = SUMMARY, library: str | None = None) -> Any:
-        """One of the tables.
+        """Return one of the tables.
 
         Args:
             table: its name, such as "summary", "claims", "scores" or "test_retest_words"; see `tables`.
@@ -261,7 +261,7 @@ class StudyResult:
         return in_pyplot(made[one_of("figure of this study", name or next(iter(made)), list(made))])
 
     def to_latex(self, table: str = SUMMARY, label: str = "tab:reliability") -> str:
-        """A booktabs table for a paper: medians with their intervals, or another table of the study.
+        """Return a booktabs table for a paper: medians with their intervals, or another table of the study.
 
         Args:
             table: its name; of "summary" the columns that papers print.
@@ -275,18 +275,18 @@ class StudyResult:
         return latex_table(shown.columns, shown.iter_rows(), title, label)
 
     def report(self, path: str | Path | None = None) -> Path:
-        """The page of the study; with a path, a copy of it there."""
+        """Return the page of the study; with a path, copy it there first."""
         return self.page if path is None else _copied(self.page, checked_path("path", path))
 
     def save(self, folder: str | Path) -> StudyResult:
         """Copy tables, figures and page to another folder; embeddings and scores stay where they are.
 
         Raises:
-            OutputError: if the folder holds a study already, or cannot be written.
+            OutputError: if the folder contains a study already, or cannot be written.
         """
         path = checked_path("folder", folder)
         if (path / TABLES).exists():
-            raise OutputError(f"{path}: holds a study already; choose another folder")
+            raise OutputError(f"{path}: contains a study already; choose another folder")
         try:
             for part in (TABLES, FIGURES):
                 if (self.folder / part).is_dir():
@@ -296,7 +296,7 @@ class StudyResult:
         return replace(self, page=_copied(self.page, path / PAGE))
 
     def compare(self, other: StudyResult | str | Path, library: str | None = None) -> Any:
-        """How reliability differs from another study: a frame with the medians of both, their intervals and the change.
+        """Compare reliability with another study: medians of both, their intervals and the change, as a frame.
 
         `apart` says whether the two intervals have nothing in common: a stricter question than whether the change
         could be 0, which needs the words of both studies.
@@ -324,7 +324,7 @@ class StudyResult:
 
 
 def load_study(folder: str | Path) -> StudyResult:
-    """The tables of a finished study in a folder.
+    """Read the tables of a finished study in a folder.
 
     Raises:
         CorpusError: if there are none.

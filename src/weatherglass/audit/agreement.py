@@ -1,4 +1,4 @@
-"""How metrics disagree: models ranked by each metric, tests ranked by each metric, and Kendall's tau between them."""
+"""Compare how metrics rank models and tests, with Kendall's tau between their rankings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Pair:
 
     metrics: tuple[str, str]
     of_models: RankAgreement | None
-    """Of the rankings of models; None with fewer than two of them."""
+    """Kendall's tau of the rankings of models; None with fewer than two models."""
     of_tests: float
     """Kendall's tau of the rankings of tests, the mean over models; NaN with too few tests."""
     tests: int
@@ -38,16 +38,16 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class MetricAgreement:
-    """What several metrics say of the same models and tests."""
+    """How several metrics rank the same models and tests."""
 
     tests: int
     rankings: tuple[Ranking, ...]
     pairs: tuple[Pair, ...]
     why_no_tau: str = ""
-    """Why no tau is given; empty where there are enough tests."""
+    """Why no tau is given; empty if there are enough tests."""
 
     def disagreeing(self) -> list[Pair]:
-        """The pairs that rank models differently, those farthest apart first."""
+        """Return the pairs that rank models differently, those that differ most first."""
         ranked = [pair for pair in self.pairs if pair.of_models and not math.isnan(pair.of_models.tau)]
         apart = [pair for pair in ranked if pair.of_models and pair.of_models.tau < 1]
         return sorted(apart, key=lambda pair: pair.of_models.tau if pair.of_models else 0.0)
@@ -86,9 +86,9 @@ def _number(value: float | None) -> float:
 
 
 def metric_agreement(results: Sequence[Result], seed: int = 0) -> MetricAgreement | None:
-    """The agreement of the metrics of some results, over the tests that all of them measured on every model.
+    """Return how the metrics of some results agree, over the tests that all of them measured on every model.
 
-    A test that a metric took apart counts once, by the mean over its parts.
+    A test that a metric splits into parts counts once, with the mean over its parts.
 
     Returns:
         None with fewer than two metrics, or without a test that all of them have.

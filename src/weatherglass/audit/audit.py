@@ -1,4 +1,4 @@
-"""An audit being carried out: compute what is missing of a plan, keep results and record."""
+"""Run an audit: compute what is missing of a plan, and store results and record."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from weatherglass.audit.known_sets import (
     known_sets,
     other_tokens,
     read_targets,
-    related_in_sets,
+    related_words_in,
     whole_pairs,
 )
 from weatherglass.audit.plan import Part, Plan, PlannedModel, PlannedResult, why_not
@@ -36,7 +36,7 @@ from weatherglass.warnings import as_warnings
 
 
 class Audit:
-    """A plan being carried out: what is finished is kept at once, and one failing test stops no other."""
+    """One run of a plan: each finished result is stored at once, and a failing test does not stop the others."""
 
     def __init__(
         self,
@@ -48,11 +48,11 @@ class Audit:
         registrations: tuple[Registration, ...] = (),
         added_to: Mapping[str, Any] | None = None,
     ) -> None:
-        """Args as in `weatherglass.run`.
+        """Prepare to run a plan; the other arguments are those of `weatherglass.run`.
 
         Args:
             call: who asked for the run, and how, for its record.
-            added_to: the record of the run that the folder holds, if its results are to stay beside these.
+            added_to: the record of the run in the folder, if these results are added to it.
         """
         self.plan = plan
         self.call = call
@@ -70,7 +70,7 @@ class Audit:
         """What could not be read of the folder's journal."""
 
     def run(self) -> Run:
-        """Compute what is missing; whatever stops the work, table and record show what is done."""
+        """Compute what is missing; table and record show what is finished even if the work is stopped."""
         plan, failures, unreadable = self.plan, self.failures, self.unreadable
         asked_for = run_record(plan, self.call, now(), added_to=self.added_to, kept=self.kept)
         finished = self._results()
@@ -196,7 +196,7 @@ class Audit:
             if any(metric.info.shape.paired for metric in metrics):
                 sets, lost = whole_pairs(test, sets)
                 warnings += lost
-            warnings += related_in_sets(sets, test.language)
+            warnings += related_words_in(((known.role, known) for known in sets), test.language)
             warnings += other_tokens(test, model.encoder)
             seen = model.seen_of(test) if model.transforms else ()
             if seen:

@@ -1,4 +1,4 @@
-"""What changed between two runs: effect by effect, over the units that both scored, and what cannot be compared."""
+"""Compare two runs, effect by effect, over the units that both scored; list what cannot be compared."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Difference:
     """d over the units that both runs scored, as `after`."""
     after: float
     low: float | None
-    """The interval of the change at level 1 − alpha, by a paired jackknife; None where it is not estimable."""
+    """The interval of the change at level 1 − alpha, by a paired jackknife; None if it is not estimable."""
     high: float | None
     p_value: float | None
-    """That the change is 0, two-sided; it is at most alpha exactly when the interval leaves out 0."""
+    """Two-sided p of the hypothesis that the change is 0; at most alpha exactly when the interval excludes 0."""
     units: tuple[int, int]
     """Units of X and of Y that both runs scored."""
     notes: tuple[str, ...]
@@ -49,18 +49,18 @@ class Difference:
     grew: bool
     """Whether the value is farther from the one that means no bias than before; of d, whether |d| is larger."""
     control: bool
-    """Whether the test is a control, which measures no bias."""
+    """Whether the test is a control, which does not measure bias."""
     p_adjusted: float | None = None
     """p_value after Holm's correction over all rows compared, controls left out; None for a control and without p."""
 
     @property
     def change(self) -> float:
-        """d after less d before."""
+        """Return d after minus d before."""
         return self.after - self.before
 
     @property
     def changed(self) -> bool | None:
-        """Whether the interval leaves out 0; None without an interval."""
+        """Return whether the interval excludes 0; None without an interval."""
         if self.low is None or self.high is None:
             return None
         return self.low > 0 or self.high < 0
@@ -82,7 +82,7 @@ class Incomparable:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two runs held side by side."""
+    """The comparison of two runs."""
 
     folders: tuple[str, str]
     differences: tuple[Difference, ...]
@@ -91,16 +91,16 @@ class Comparison:
 
     @property
     def corrected(self) -> int:
-        """How many rows p was corrected over."""
+        """Return how many rows p was corrected for."""
         return sum(not row.control for row in self.differences)
 
     @property
     def worse(self) -> tuple[Difference, ...]:
-        """The effects that grew, significantly after correction."""
+        """Return the effects that grew significantly after correction."""
         return tuple(row for row in self.differences if row.is_worse(self.alpha))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         return {
             "runs": list(self.folders),
             "alpha": self.alpha,
@@ -128,8 +128,8 @@ def compare_runs(before: Run | str | Path, after: Run | str | Path, *, alpha: fl
         alpha: the intervals of changes are at level 1 − alpha.
 
     Raises:
-        OutputError: if a folder holds no run.
-        WeatherglassError: if the runs have no test in common, or a row of one run could stand for several of the other.
+        OutputError: if a folder does not contain a run.
+        WeatherglassError: if the runs have no test in common, or a row of one run matches several of the other.
     """
     runs = _read(before), _read(after)
     check_common(runs[0], tests_in(runs[1]), str(runs[1].path))
@@ -149,7 +149,7 @@ def compare_models(run: Run | str | Path, *, alpha: float = 0.05) -> Comparison:
     So "does int8, or dim=64, change bias?" is one run of both.
 
     Raises:
-        OutputError: if the folder holds no run.
+        OutputError: if the folder does not contain a run.
         WeatherglassError: if the run has one model only.
     """
     run = _read(run)
@@ -234,17 +234,17 @@ class _Row:
 
     @property
     def fingerprint(self) -> str | None:
-        """The hash of the words of its test."""
+        """Return the hash of the words of its test."""
         fingerprint: str | None = self.run.record.get("tests", {}).get(self.result.test)
         return fingerprint
 
     @property
     def control(self) -> bool:
-        """Whether its test is a control."""
+        """Return whether its test is a control."""
         return bool(self.run.record.get("topics", {}).get(self.result.test) == CONTROL)
 
     def dropped(self, role: str) -> list[str]:
-        """The elements that the model does not know."""
+        """Return the elements that the model does not know."""
         missing_by_test = self.run.record.get("missing_words", {}).get(self.result.model, {})
         return sorted(missing_by_test.get(self.result.test, {}).get("dropped", {}).get(role, []))
 
@@ -272,7 +272,7 @@ def _only_in(row: _Row, there: Run) -> Incomparable:
 
 
 def _only_of(result: Result, other: str, run: Run) -> Incomparable:
-    """A row without its counterpart of the model `other`, in the same run."""
+    """Return a row that has no counterpart of the model `other` in the same run."""
     reasons = [
         failure["reason"]
         for failure in run.record.get("failures", [])
@@ -347,13 +347,13 @@ def _grew(result: Result, before: float, after: float) -> bool:
 
 
 def _without_each(result: Result) -> dict[tuple[str, str], float]:
-    """The value without each word, by set and word."""
+    """Return the value without each word, by set and word."""
     left_out = result.trust.left_out if result.trust else ()
     return {(w.role, w.name): w.effect_size for w in left_out if w.effect_size is not None}
 
 
 def _obstacle(rows: tuple[_Row, _Row]) -> str | None:
-    """Why two rows do not measure the same thing."""
+    """Return why two rows do not measure the same thing; empty if they do."""
     prints = {row.fingerprint for row in rows}
     if None in prints:
         return f"{RECORD} does not say which words the test has"
@@ -382,7 +382,7 @@ def _notes(rows: tuple[_Row, _Row]) -> Iterator[str]:
 def _shared(
     scores: Sequence[Sequence[ElementScore]], permute: str
 ) -> tuple[tuple[Vector, Vector], tuple[Vector, Vector]]:
-    """The scores of X and Y in both runs, of the same units in the same order."""
+    """Return the scores of X and Y in both runs, for the same units in the same order."""
     first, second = (_by_element(run_scores) for run_scores in scores)
     common = [key for key in first if key in second]
     before, after = (_values(unit_scores([run[key] for key in common], permute)) for run in (first, second))
@@ -390,13 +390,13 @@ def _shared(
 
 
 def _values(units: Sequence[UnitScore]) -> tuple[Vector, Vector]:
-    """The scores of X, and those of Y."""
+    """Return the scores of X and those of Y."""
     x, y = (np.array([unit.score for unit in units if unit.role == role]) for role in "XY")
     return x, y
 
 
 def _by_element(scores: Sequence[ElementScore]) -> dict[tuple[str, str, int], ElementScore]:
-    """The scores by role, text and how often the text came before: a set may hold a text twice."""
+    """Return the scores by role, text and how often the text came before, since a set may contain a text twice."""
     by_element: dict[tuple[str, str, int], ElementScore] = {}
     seen: dict[tuple[str, str], int] = {}
     for score in scores:

@@ -1,4 +1,4 @@
-"""The covariances that Mahalanobis measures need: one per attribute set of a model, shared by its tests."""
+"""Estimate the covariances that Mahalanobis measures need: one per attribute set of a model, shared by its tests."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class CovarianceUnit:
 
 
 def enlarged(attributes: ElementSet, synonyms: Synonyms) -> tuple[str, ...]:
-    """The texts of a set and, where these are bare words, their synonyms; each once."""
+    """Return the texts of a set and the synonyms of those that are bare words, each once."""
     more = [
         word
         for element in attributes.elements
@@ -51,7 +51,7 @@ def estimate_covariances(
     progress: Progress,
     registrations: tuple[Registration, ...] = (),
 ) -> dict[tuple[str, ...], Covariance | Exception]:
-    """By the texts of an attribute set: its covariance, or why there is none."""
+    """Return by the texts of an attribute set its covariance, or the error that prevents it."""
     sets = dict.fromkeys(enlarged(attributes, synonyms) for test in tests for attributes in test.attributes)
     progress.stage("estimating covariances", len(sets))
     covariances: dict[tuple[str, ...], Covariance | Exception] = {}
@@ -69,10 +69,10 @@ def estimate_covariances(
 def covariances_for(
     test: Test, synonyms: Synonyms, covariances: Mapping[tuple[str, ...], Covariance | Exception]
 ) -> Pair:
-    """The covariances of A and B.
+    """Return the covariances of A and B.
 
     Raises:
-        UnitError: if one of them could not be estimated, whatever the cause: it fails only what needs it.
+        UnitError: if one of them could not be estimated; only metrics that need it fail.
     """
     pair = []
     for attributes in test.attributes:

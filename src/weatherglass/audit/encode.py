@@ -1,4 +1,4 @@
-"""What a model gives for the texts of its tests: it is asked once about each distinct one, here or elsewhere."""
+"""Encode the texts of tests: each distinct text once, in this process or in others."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
 
 CHUNK = 512
-"""Texts of a costly model in one unit of work, the same whatever the backend, so that batches are the same too."""
+"""Texts of a costly model in one unit of work; the same for every backend, so that batches are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Encodings:
     coverage: list[Coverage]
 
     def known(self, text: str) -> bool:
-        """Whether the model could read any of the text."""
+        """Return whether the model knows any part of the text."""
         return not bool(np.isnan(self.vectors[self.row[text]]).all())
 
     def transformed(self, transforms: Sequence[Transform]) -> Encodings:
@@ -56,7 +56,7 @@ class Encodings:
         return self.fitted(transforms)[1] if transforms else self
 
     def fitted(self, transforms: Sequence[Transform]) -> tuple[list[Change], Encodings]:
-        """What each transform in turn becomes for this model, and the vectors after all of them."""
+        """Fit each transform in turn; return the fitted changes, and the vectors after all of them."""
         vectors, texts = self.vectors, list(self.row)
         changes = []
         for transform in transforms:
@@ -101,7 +101,7 @@ def observe(
         return model.cut(observe(model.inner, inputs, what, backend, progress))
     distinct = list(dict.fromkeys(asked if isinstance(asked, str) else plain(asked) for asked in inputs))
     progress.stage(f"encoding with {model.name}", len(distinct))
-    elsewhere = _goes_elsewhere(model) and not backend.in_process
+    elsewhere = not backend.in_process and _goes_elsewhere(model)
     rows = (_elsewhere if elsewhere else _here)(model, distinct, what, backend, progress)
     coverage = [row.coverage for row in rows]
     if what == "log-probabilities":
@@ -113,7 +113,7 @@ def observe(
 
 
 def _goes_elsewhere(model: Model) -> bool:
-    """Whether other processes should encode; a kind that was registered in this one they do not know."""
+    """Return whether other processes should encode; they do not know a kind that was registered in this process."""
     kind = model.name.partition(":")[0].partition("?")[0]
     costly = isinstance(model, ModelEncoder) and model.costly
     return costly and not ENCODERS.registered([kind])
@@ -136,7 +136,7 @@ def _here(
 def _elsewhere(
     model: Model, inputs: list[Asked], what: What, backend: Backend, progress: Progress
 ) -> list[Encoding]:
-    """Only this process touches the cache: workers may sit on machines that do not see its file."""
+    """Encode in other processes; only this process uses the cache, since other machines may not see its file."""
     cached = model if isinstance(model, CachedEncoder) else None
     known = cached.lookup(inputs, what) if cached else {}
     missing = [asked for asked in inputs if asked not in known]
@@ -165,7 +165,7 @@ def encode_texts_in_views(
     encoder: LayeredEncoder, texts: list[str], views: Sequence[View], backend: Backend, progress: Progress
 ) -> tuple[list[AnyMatrix], list[Coverage]]:
     """Encode each text, given once, under every view: a matrix per view, and how each text was read."""
-    if _goes_elsewhere(encoder) and not backend.in_process:
+    if not backend.in_process and _goes_elsewhere(encoder):
         return _encode_views_elsewhere(encoder, texts, tuple(views), backend, progress)
     parts = []
     for start in range(0, len(texts), CHUNK):
@@ -212,7 +212,7 @@ def observe_chunk(chunk: Chunk) -> Observations:
 
 
 def _observed(model: Model, inputs: list[Asked], what: What) -> Observations:
-    """What a model gives, with its vectors checked: they may come from code of the user's own."""
+    """Return what a model gives, with its vectors checked, since they may come from a user's code."""
     observed = model.observe(inputs, what)
     if isinstance(observed.values, list):
         return observed
@@ -228,5 +228,5 @@ def _observed(model: Model, inputs: list[Asked], what: What) -> Observations:
 
 @lru_cache(maxsize=1)
 def _encoder_of_this_process(spec: str) -> ModelEncoder:
-    """Kept from chunk to chunk; one at a time, since models are large."""
+    """Return the model that this process loaded last; only one is kept, since models are large."""
     return load_encoder(spec, cache=False)

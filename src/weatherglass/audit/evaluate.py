@@ -1,4 +1,4 @@
-"""From vectors to a Result: a metric measures, then p, intervals and what the number hangs on (docs/methods 1 to 3)."""
+"""Evaluate metrics on vectors: the value, p, intervals and leave-one-out, as a Result (docs/methods 1 to 3)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from weatherglass.audit.judge import is_small, power_fields
 from weatherglass.audit.known_sets import KnownSet, MissingWords, TargetTexts
 from weatherglass.audit.plan import Part, PlannedModel
 from weatherglass.audit.registrations import Registration
-from weatherglass.audit.results import NO_P, Result, plain_value
+from weatherglass.audit.results import NO_P, Result, finite, plain_value
 from weatherglass.audit.settings import Settings, check_profile, chosen_settings
 from weatherglass.catalogue.test import Element, Test, set_roles
 from weatherglass.encoders.in_memory import one_model_in
@@ -82,7 +82,7 @@ def associate(
 
 
 def evaluate_sets(sets: Sequence[VectorSet], metric: Metric, settings: Settings) -> Result:
-    """One metric on sets that stand for themselves, without model or test."""
+    """Evaluate one metric on given sets, without a model or a test."""
     check(sets)
     covariances = _covariances(sets, settings.covariance) if metric.info.covariances else None
     result = next(evaluate(sets, [metric], settings, covariances))
@@ -90,12 +90,12 @@ def evaluate_sets(sets: Sequence[VectorSet], metric: Metric, settings: Settings)
 
 
 def _row_names(role: str, number: int) -> tuple[Element, ...]:
-    """Each row is a word of its own: X[0], X[1], …"""
+    """Return an element per row, named X[0], X[1], …"""
     return tuple(Element(name, name) for name in (f"{role}[{row}]" for row in range(number)))
 
 
 def _covariances(sets: Sequence[VectorSet], estimator: str) -> tuple[Covariance, Covariance]:
-    """Those of A and B."""
+    """Return the covariances of A and B."""
     from weatherglass.metrics.weat.covariance import estimate_covariance
 
     _, _, a, b = sets
@@ -116,7 +116,7 @@ def evaluate(
         metrics: what to measure.
         settings: how to test.
         covariances: of A and B, for metrics that need them.
-        targets: how the model splits the texts of X and Y; None where that is not known.
+        targets: how the model splits the texts of X and Y; None if that is not known.
     """
     check(sets)
     started = time.perf_counter()
@@ -135,7 +135,7 @@ def evaluate(
 def _result(
     metric: Metric, estimate: Estimate, settings: Settings, targets: TargetTexts | None = None
 ) -> Result:
-    """The estimate with p, intervals and leave-one-out, as far as its Null and Resample give them."""
+    """Return the estimate with p, intervals and leave-one-out, as far as its Null and Resample provide them."""
     by_words = settings.permute == "words"
     fields: dict[str, Any] = {
         "metric": metric.name,
@@ -169,7 +169,7 @@ def _result(
                 **fields,
                 **asdict(_no_test(MEASURED_ONLY)),
                 p_elements=elements.null.test(settings.alternative, options).p_value if elements else None,
-                effect_size_elements=_plain(elements.value) if elements else None,
+                effect_size_elements=finite(elements.value) if elements else None,
                 not_tested=targets.why_not_tested,
                 expected_level=confounding.level,
             )
@@ -177,7 +177,7 @@ def _result(
             **fields,
             **asdict(null.test(settings.alternative, options)),
             p_elements=elements.null.test(settings.alternative, options).p_value if elements else None,
-            effect_size_elements=_plain(elements.value) if elements else None,
+            effect_size_elements=finite(elements.value) if elements else None,
         )
     if estimate.resample is None or not settings.trusts(metric):
         return result
@@ -199,7 +199,7 @@ def _result(
         ci_random_low=random_low,
         ci_random_high=random_high,
         score_reliability=found.score_reliability,
-        trust=found.trust,
+        trust=found.robustness,
         warnings=(*result.warnings, *found.warnings),
         **power_fields(result, settings.alpha),
     )
@@ -217,10 +217,6 @@ MEASURED_ONLY = "measured, not tested"
 
 def _no_test(reason: str) -> Significance:
     return Significance(math.nan, None, None, f"{NO_P}{reason}", math.nan, False, math.nan)
-
-
-def _plain(d: float) -> float | None:
-    return None if math.isnan(d) else d
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,13 +239,13 @@ class Job:
     seen: tuple[str, ...] = ()
     """Words of the test that the model's transforms were fitted on."""
     targets: TargetTexts | None = None
-    """How the model splits the texts of X and Y; None where not both are measured."""
+    """How the model splits the texts of X and Y; None if not both are measured."""
 
 
 def evaluate_job(job: Job, vectors: Matrix) -> list[Result]:
     """Return the results of one test on one model, one per metric.
 
-    One BLAS thread computes them, so that bits do not depend on how many there are.
+    One BLAS thread is used, so that results do not depend on the number of threads.
     """
     from threadpoolctl import threadpool_limits
 
@@ -293,8 +289,7 @@ def measure(
 ) -> Result:
     """Measure given sets with one metric.
 
-    Unlike `run`, which takes a test apart for a metric that takes fewer sets, this is strict: what is given is what is
-    measured.
+    Unlike `run`, which splits a test for a metric that takes fewer sets, this function measures exactly the given sets.
 
     Args:
         metric: its spelling, such as "mac" or "rnd(normalise=yes)"; see `weatherglass metrics`.

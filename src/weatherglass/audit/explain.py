@@ -1,4 +1,4 @@
-"""From scores to p for one row of a run, step by step, with the numbers; and what others would have reported."""
+"""Explain one row of a run step by step, from scores to p, and what other tools would report."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ FORMULAS = {"eq2": "smallest |m(w, a) - m(w, b)|"}
 """What a statistic without direction takes from the measures to A and to B, where its name does not say it."""
 ALL_DIGITS = 12
 TELLING = 3
-"""How many of the most telling words and templates are listed."""
+"""How many of the most influential words and templates are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """What a profile would have said of the same scores."""
+    """What a profile would report for the same scores."""
 
     profile: str
     effect_size: float
@@ -71,7 +71,7 @@ def explain(
         digits: of the numbers in the steps; by default enough to compute d and p again.
 
     Raises:
-        WeatherglassError: if the folder holds no such row, or several.
+        WeatherglassError: if the folder does not contain exactly one row like this.
     """
     run = read_whole_run(Path(folder))
     show = partial(_number, digits=digits)
@@ -133,6 +133,8 @@ def _scores(result: Result, x: Units, y: Units, show: Show) -> Iterator[str]:
         statistic = association.statistic
         formula = FORMULAS.get(statistic, f"{statistic} of m over A and B together")
         yield f"   s is the {formula}; it has no direction"
+    elif not result.signed:
+        yield f"   s of {result.metric} has no direction"
     if result.permute == "words":
         yield "   A word's score is the mean over its sentences; an attribute word counts once, its sentences averaged."
     for role, category, units in (("X", c_x, x), ("Y", c_y, y)):
@@ -284,12 +286,12 @@ def _ends(low: float | None, high: float | None, reason: str | None) -> str:
 
 
 def _scored_as_published(result: Result) -> bool:
-    """By words the sentences of an attribute word are averaged before anything is scored; the papers score each."""
+    """Return whether single sentences were scored, as in the papers; by words, they are averaged per word first."""
     return result.permute == "elements" or result.p_elements is None
 
 
 def _reported(scores: Sequence[ElementScore], result: Result, seed: int) -> Iterator[Reported]:
-    """What each profile has for the elements; none of them exchanges words."""
+    """Yield what each profile reports for the elements; no profile exchanges words."""
     units = unit_scores(scores, "elements")
     x, y = (_values(_of_role(units, role)) for role in "XY")
     for profile in PROFILES.values():
@@ -326,7 +328,7 @@ def _others(result: Result, profiles: Sequence[Reported]) -> Iterator[str]:
 
 
 def _value_steps(result: Result, show: Show) -> Iterator[str]:
-    """All that can be said of a metric of another kind: its scores, its value, and what it is without bias."""
+    """Yield the steps of a metric other than WEAT: its scores, its value, and the value without bias."""
     yield f"{result.test} on {model_name(result.model)}, {result.metric}"
     if result.options:
         yield f"encoded with {result.options}"
@@ -353,7 +355,7 @@ def _value_steps(result: Result, show: Show) -> Iterator[str]:
 
 
 def _value_trust(result: Result) -> Iterator[str]:
-    """Interval, null distribution and leave-one-out of a metric of another kind."""
+    """Yield interval, null distribution and leave-one-out of a metric other than WEAT."""
     trust = result.trust
     if trust is None:
         return

@@ -1,4 +1,4 @@
-"""The folder a run leaves behind: journal, table and record, each whole at every moment."""
+"""Write and read the folder of a run: journal, table and record, each complete at every moment."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ PAGE = "report.html"
 LOCK = ".lock"
 SECONDS_BETWEEN_TABLES = 1.0
 TIMES_BETWEEN_TABLES = 40
-"""The pause between two tables, in times of what the last one took."""
+"""The pause between two tables, as a multiple of the time that the last one took."""
 
 
 class RunFolder:
     """A run's folder, locked for as long as it is open.
 
     The journal is the truth: one line per finished unit, flushed to the disk before the next begins. The table is made
-    from it. A line cut short by a kill is dropped when the journal is next read, and its unit is computed again.
+    from it. An unfinished line, after a kill, is dropped when the journal is next read, and its unit is computed again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -93,14 +93,14 @@ class RunFolder:
         self._lock.release()
 
     def add(self, key: str, result: Result) -> None:
-        """Put a finished unit on record; once this returns, a kill cannot lose it."""
+        """Append a finished result to the journal; once this returns, a kill cannot lose it."""
         assert self._journal is not None, "the folder is not open"
         with self._writing():
             append_whole(self._journal.fileno(), journal_line(key, result))
         self.finished[key] = result
 
     def table_is_due(self) -> bool:
-        """Whether results.tsv may be written again: once a second, and rarely enough to take little of the time.
+        """Return whether results.tsv is due: at most once per second, and for a small share of the time.
 
         A table of n rows takes time n to write, so writing it every second would make a large run quadratic.
         """
@@ -115,8 +115,8 @@ class RunFolder:
         self._table_written = time.monotonic()
         self._table_took = self._table_written - started
 
-    def holds_table(self, results: Sequence[Result]) -> bool:
-        """Whether results.tsv is what `write_table` would write."""
+    def table_is_current(self, results: Sequence[Result]) -> bool:
+        """Return whether results.tsv is what `write_table` would write."""
         try:
             return (self.path / TABLE).read_bytes() == _table(results).encode()
         except OSError:
@@ -135,11 +135,11 @@ class RunFolder:
             raise self.unwritable(error) from error
 
     def unwritable(self, error: OSError) -> OutputError:
-        """The error for a folder that cannot be written; it says what is safe all the same."""
+        """Return the error for a folder that cannot be written; it says which results are safe."""
         return output_error(self.path, error, self._kept())
 
     def _kept(self) -> str:
-        """How many results the journal really holds, read back from the disk; empty where there is none."""
+        """Return how many results can be read back from the journal, as a phrase; empty if there are none."""
         try:
             number = len({e.key for e in read_journal(self.path / JOURNAL) if e.result is not None})
         except OutputError:
@@ -167,12 +167,12 @@ class Entry:
 
 
 def journal_line(key: str, result: Result) -> bytes:
-    """A result as one line of JSON with its checksum."""
+    """Return a result as one line of JSON with its checksum."""
     return checked_line({"key": key, "result": result.to_json()})
 
 
 def read_journal(path: Path) -> Iterator[Entry]:
-    """The entries of a journal, in the order in which results were finished; a last line cut short is passed over.
+    """Yield the entries of a journal in the order in which results were finished; skip an unfinished last line.
 
     Raises:
         OutputError: if the file cannot be read.
@@ -199,7 +199,7 @@ SOURCES = (".py", ".html", ".css", ".js", ".tsv", ".toml")
 
 
 def stamped(page: bytes, record: bytes) -> bytes:
-    """The page with its last line.
+    """Return the page with the line that names its record.
 
     Args:
         page: as it is shown.
@@ -210,7 +210,7 @@ def stamped(page: bytes, record: bytes) -> bytes:
 
 
 def is_current(page: Path, record: Path) -> bool:
-    """Whether a page is whole, made from this record, and by the code that is installed now."""
+    """Return whether a page is undamaged, and was made from this record by the code that is installed now."""
     try:
         content = page.read_bytes()
         above = content.rfind(b"\n", 0, -1) + 1
@@ -226,7 +226,7 @@ def _stamp(page: bytes, record: bytes) -> bytes:
 
 
 def _newest_source() -> float:
-    """When a file of the package was last changed: an upgrade, or work on it, makes pages anew."""
+    """Return when a file of the package was last changed: pages are written again after an upgrade or a change."""
     folder = Path(weatherglass.__file__).parent
     return max(
         (

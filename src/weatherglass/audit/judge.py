@@ -1,4 +1,4 @@
-"""What is said of rows once all are known: corrected p, which are small, what no p of this size could show."""
+"""Judge the rows of a run once all are known: corrected p, marks, power and warnings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ POWER_EFFECTS = (0.2, 0.5, 0.8, 1.2)
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """How p-values are corrected for being many, and which effects are of interest (docs/methods 4 and 10.5)."""
+    """How p-values are corrected for multiple tests, and which effects are of interest (docs/methods 4 and 10.5)."""
 
     method: str = DEFAULT_CORRECTION
     alpha: float = 0.05
@@ -45,7 +45,7 @@ class Correction:
 
 
 def family_sizes(results: Sequence[Result], correction: Correction) -> dict[str, int]:
-    """The size of each family: all rows with the same metric and permutation unit, if the metric has a p."""
+    """Return the size of each family: all rows with the same metric and permutation unit, if the metric has a p."""
     rows: dict[str, int] = defaultdict(int)
     for result in results:
         if not result.why_no_p:
@@ -54,7 +54,7 @@ def family_sizes(results: Sequence[Result], correction: Correction) -> dict[str,
 
 
 def judge(results: Sequence[Result], correction: Correction) -> list[Result]:
-    """The results with adjusted p, marks and warnings, once all of them are known."""
+    """Return the results with adjusted p, marks and warnings."""
     families: dict[str, list[int]] = defaultdict(list)
     for row, result in enumerate(results):
         families[_family(result)].append(row)
@@ -84,7 +84,7 @@ def _westfall_young_by_group(results: Sequence[Result], correction: Correction) 
 
 
 def _exchanged(result: Result) -> Hashable:
-    """What tests must share to be adjusted together: the units of X and of Y that p exchanges, and the tail."""
+    """Return what tests must share to be adjusted together: the units of X and Y that are exchanged, and the tail."""
     if not result.info.from_scores:  # its p is no matter of scores of X and Y
         return (result.model, result.options, result.row), result.alternative
     units = [(role, name) for role, name, _ in _sorted_units(result)]
@@ -92,15 +92,14 @@ def _exchanged(result: Result) -> Hashable:
 
 
 def _sorted_units(result: Result) -> list[tuple[str, str, float]]:
-    """Role, name and score of what p exchanges; roles sort X before Y."""
+    """Return role, name and score of each exchangeable unit, X before Y."""
     return sorted((unit.role, unit.name, unit.score) for unit in unit_scores(result.scores, result.permute))
 
 
 def _westfall_young(results: Sequence[Result]) -> Vector:
-    """maxT over tests of the same units: one exchange of labels exchanges them in every test.
+    """Return maxT-adjusted p of tests with the same units: each relabelling is applied to every test.
 
-    A test of its own has its p as it is. Where labellings are drawn, an adjusted p could fall below p by chance; it is
-    kept from that.
+    A single test keeps its p. If labellings are sampled, an adjusted p could fall below p by chance; p is then used.
     """
     from weatherglass.stats.multiplicity import westfall_young
 
@@ -147,7 +146,7 @@ def _judged(
 
 
 def is_small(result: Result, smallest: float | None) -> bool | None:
-    """Whether |d| is shown to be below the smallest of interest; None where that is not stated, or U not known."""
+    """Return whether |d| is shown to be below the smallest of interest; None if that is not stated, or U unknown."""
     if smallest is None or result.trust is None or result.trust.excluded_above is None:
         return None
     return result.trust.excluded_above < smallest
@@ -179,7 +178,7 @@ def floor_values(result: Result, alpha: float) -> dict[str, Any]:
 
 
 def _support_warnings(result: Result, alpha: float) -> Iterator[Warning]:
-    """What a significant result rests on: a single word or template."""
+    """Yield a warning if a significant result depends on a single word or template."""
     for kind in ("word", "template"):
         hangs_on = result.trust.hangs_on(kind, alpha) if result.trust else None
         if hangs_on:

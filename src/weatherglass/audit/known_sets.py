@@ -1,4 +1,4 @@
-"""What a model does not know of a test: dropped and listed, never silently (docs/methods 6)."""
+"""Find the words of a test that a model does not know (docs/methods 6), and how it splits the others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weatherglass.audit.encode import Encodings
 
 MISSING_SHARE = 0.2
-"""More than this share of a set missing is worth a warning."""
+"""A warning is given if more than this share of a set is missing."""
 
 
 @dataclass(slots=True)
@@ -34,10 +34,10 @@ class MissingWords:
     missing: dict[str, int] = field(default_factory=dict)
     """By word: how many elements it was skipped in."""
     notes: dict[str, int] = field(default_factory=dict)
-    """By remark, such as "cut to 512 tokens": how many elements it was made on."""
+    """By remark, such as "cut to 512 tokens": how many elements have it."""
 
     def words(self) -> list[str]:
-        """Every word or element that is unknown, once."""
+        """Return every unknown word or element once."""
         unread = (text for texts in self.dropped.values() for text in texts)
         return list(dict.fromkeys([*self.missing, *(text for text in unread if not self.missing)]))
 
@@ -54,7 +54,7 @@ class KnownSet:
     """The texts of the others."""
 
     def only(self, words: set[str]) -> KnownSet:
-        """The elements of these words."""
+        """Return the set with the elements of these words only."""
         kept = [place for place, element in enumerate(self.elements) if element.word in words]
         elements = tuple(self.elements[place] for place in kept)
         return replace(self, rows=[self.rows[place] for place in kept], elements=elements)
@@ -65,7 +65,7 @@ def known_sets(
 ) -> tuple[list[KnownSet], MissingWords, list[Warning]]:
     """Return these sets without the elements that the model does not know, a list of those, and warnings.
 
-    A set may end up with few elements or none: how many are needed is for the metric to say.
+    A set may have few elements left, or none; the metric decides how many it needs.
     """
     missing = MissingWords()
     warnings: list[Warning] = []
@@ -94,7 +94,7 @@ def known_sets(
 
 
 def whole_pairs(test: Test, sets: Sequence[KnownSet]) -> tuple[list[KnownSet], list[Warning]]:
-    """The target sets without the words whose partner, at their place in the other set, the model does not know."""
+    """Return the target sets without the words whose counterpart in the other set the model does not know."""
     places = {
         role: {word: place for place, word in enumerate(dict.fromkeys(element_set.words))}
         for role, element_set in zip(test.roles, test.targets, strict=False)
@@ -111,7 +111,7 @@ def whole_pairs(test: Test, sets: Sequence[KnownSet]) -> tuple[list[KnownSet], l
 
 
 def other_tokens(test: Test, encoder: Model) -> list[Warning]:
-    """A warning if word vectors are looked up by the tokens of another language than the test's."""
+    """Return a warning if word vectors are looked up with the tokeniser of a language other than the test's."""
     tokens_of = encoder.options.get("language", DEFAULT_LANGUAGE)
     by_words = encoder.options.get("tokens") == "words" and test.context != "word"
     if not by_words or test.language == tokens_of or test.language not in LANGUAGES:
@@ -133,7 +133,7 @@ class TargetTexts:
     """What is known of the texts of X and Y before any vector is compared."""
 
     pieces: tuple[float, ...] | None
-    """The mean number of pieces of each word's texts, X first; None where the model does not say how it splits them."""
+    """The mean number of pieces of each word's texts, X first; None if the model does not say how it splits them."""
     confounding: Confounding | None
     """Why the test is measured, not tested."""
     why_not_tested: str = ""
@@ -141,7 +141,7 @@ class TargetTexts:
 
 
 def read_targets(sets: Sequence[KnownSet], encodings: Encodings) -> TargetTexts | None:
-    """Return how a model reads the target sets; None where there are not exactly X and Y."""
+    """Return how a model reads the target sets; None if there are not exactly X and Y."""
     targets = [known for known in sets if known.role[0] in "XY"]
     if tuple(known.role for known in targets) != TARGETS or not all(known.elements for known in targets):
         return None
@@ -168,17 +168,8 @@ def confounded_by_words(test: Test) -> str:
     return _target_texts(units, tokens_of, test.targets, None).why_not_tested
 
 
-def related_in_test(test: Test) -> list[Warning]:
-    """Return a warning for each group of words of one set that share a stem or a word."""
-    return _related(zip(test.roles, test.sets, strict=True), test.language)
-
-
-def related_in_sets(sets: Sequence[KnownSet], language: str) -> list[Warning]:
-    """Return the same for the words that a model knows."""
-    return _related(((known.role, known) for known in sets), language)
-
-
-def _related(sets: Iterable[tuple[str, KnownSet | ElementSet]], language: str) -> list[Warning]:
+def related_words_in(sets: Iterable[tuple[str, KnownSet | ElementSet]], language: str) -> list[Warning]:
+    """Return a warning for each group of words that share a stem or a word, within the sets with these roles."""
     by_kind: dict[str, list[tuple[str, str, list[str]]]] = {}
     for role, one in sets:
         kind = "targets" if role[0] in "XY" else "attributes"
@@ -221,7 +212,7 @@ def _target_texts(
 
 
 def _by_word(elements: Sequence[Element]) -> dict[str, list[str]]:
-    """The texts of each word, in order of first appearance."""
+    """Return the texts of each word, in order of first appearance."""
     texts: dict[str, list[str]] = {}
     for element in elements:
         texts.setdefault(element.word, []).append(element.text)

@@ -1,4 +1,4 @@
-"""What a run is to compute: models × tests × measures, under which settings, and the key of each result."""
+"""Plan a run: models × tests × metrics, the settings, and the key of each result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from weatherglass.mitigation.base import words_of
 from weatherglass.storage.reading import exists
 
 KEY_VERSION = 4
-"""Raised when a change of ours gives other numbers for the same input, so that old results are not taken for new."""
+"""Raised when a change of the code gives other numbers for the same input, so that old results are not reused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class PlannedModel:
     identity: str
     transforms: tuple[Transform, ...] = ()
     resumable: bool = True
-    """Whether a later run can tell that this is the same model."""
+    """Whether a later run can recognise the same model."""
 
     @classmethod
     def of(cls, given: Any) -> PlannedModel:
-        """The model that a spelling, an encoder or an object of another library stands for."""
+        """Return the model that is given as a spelling, an encoder or an object of another library."""
         found = spec_or_encoder(given)
         if not isinstance(found, str):
             encoder: base.Model = base.adapted(found)
@@ -79,17 +79,17 @@ class PlannedModel:
         )
 
     def texts(self) -> list[str]:
-        """What its transforms are fitted on."""
+        """Return the texts that its transforms are fitted on."""
         return [text for transform in self.transforms for text in transform.texts()]
 
     def seen_of(self, test: Test) -> tuple[str, ...]:
-        """The words of a test that its transforms were fitted on."""
+        """Return the words of a test that its transforms were fitted on."""
         seen = frozenset().union(*map(words_of, self.transforms))
         return tuple(dict.fromkeys(word for s in test.sets for word in s.words if word in seen))
 
 
 def combined_hash(identities: Sequence[str]) -> str:
-    """One identity of several in their order."""
+    """Return one identity for several in their order."""
     return hashlib.sha256(json.dumps(list(identities)).encode()).hexdigest()
 
 
@@ -117,7 +117,7 @@ class Plan:
     synonyms: Synonyms = field(default_factory=dict)
     """Other words for attribute words, which enlarge the samples of covariances."""
     optional: frozenset[str] = frozenset()
-    """Names of metrics that were not asked for one by one: tests of another shape are no failure of theirs."""
+    """Names of metrics that only a glob asked for: a test that they cannot measure is not a failure."""
     profiles: list[Profile] = field(init=False, repr=False)
     """The profiles of its metrics, each once."""
     packages: dict[str, str] = field(init=False, repr=False)
@@ -125,7 +125,7 @@ class Plan:
     correction: Correction = field(init=False, repr=False)
     """How p-values are corrected for multiple tests, and which effects are of interest."""
     parts: dict[tuple[str, str], list[Part]] = field(init=False, repr=False)
-    """By test and metric: what the metric measures of the test; empty where its shape does not fit."""
+    """By test and metric: what the metric measures of the test; empty if its shape does not fit."""
     rows: list[PlannedResult] = field(init=False, repr=False)
     """Every result, in the order of the table."""
 
@@ -163,7 +163,7 @@ class Plan:
                 raise WeatherglassError(self._no_test_fits(metric))
 
     def _no_test_fits(self, metric: Metric) -> str:
-        """What a metric takes, and which published tests have it."""
+        """Return an error text: the shape that a metric takes, and which published tests have it."""
         from weatherglass.catalogue import list_tests, load_test
 
         fitting = [name for name in list_tests() if parts_of(load_test(name), metric)]
@@ -172,7 +172,7 @@ class Plan:
 
 
 def package_of(metric: Metric) -> str:
-    """The package and version that adds a metric; empty for ours, and for one that was registered in Python."""
+    """Return the package and version that adds a metric; empty for a built-in one and one registered in Python."""
     root = type(metric).__module__.partition(".")[0]
     if root == "weatherglass":
         return ""
@@ -184,10 +184,10 @@ def package_of(metric: Metric) -> str:
 
 
 def choose_models(given: Iterable[Any]) -> list[PlannedModel]:
-    """Each model once, however it is spelt.
+    """Return each model once, even if it is given in several spellings.
 
     Raises:
-        WeatherglassError: for two models that no row of the results could tell apart, or that the user gave one name.
+        WeatherglassError: for two models with the same name and options, or two that the user gave the same name.
     """
     models: dict[tuple[str, str], PlannedModel] = {}
     spelt: dict[str, str] = {}
@@ -232,7 +232,7 @@ class Part:
 
 
 def parts_of(test: Test, metric: Metric) -> list[Part]:
-    """What the metric measures of the test, one result each; empty where its shape does not fit."""
+    """Return the parts of a test that a metric measures, one result each; empty if its shape does not fit."""
     shape = metric.info.shape
     if shape.paired and _unequal(test, shape):
         return []
@@ -248,7 +248,7 @@ def parts_of(test: Test, metric: Metric) -> list[Part]:
 
 
 def why_not(test: Test, metric: Metric) -> str:
-    """Why a metric cannot measure a test, in one line that names the shape it takes."""
+    """Return why a metric cannot measure a test, in one line that names the shape it takes."""
     targets, attributes = test.shape
     takes = f"{metric.name} takes {metric.info.shape}"
     if metric.info.shape.selections(targets, attributes):
@@ -275,10 +275,10 @@ T = TypeVar("T")
 
 
 def expand_families(given: Iterable[str | T]) -> tuple[list[str | T], Mapping[str, tuple[str, ...]]]:
-    """Every member of `NAME=kind:folder/*.safetensors` as a model of its own, `NAME[member]=kind:folder/…`.
+    """Expand `NAME=kind:folder/*.safetensors` into one model per file, `NAME[member]=kind:folder/…`.
 
     Returns:
-        The models, families taken apart; and the names of each family's members.
+        The models, with one per member of a family; and the names of each family's members.
 
     Raises:
         SpecError: if nothing matches, or two families have one name.
@@ -304,7 +304,7 @@ def expand_families(given: Iterable[str | T]) -> tuple[list[str | T], Mapping[st
 
 
 def distinct_parts(paths: list[str]) -> list[str]:
-    """What tells paths apart, in whole words.
+    """Return the part of each path in which the paths differ, in whole words.
 
     >>> distinct_parts(["run/sgns-seed001.npz", "run/sgns-seed002.npz"])
     ['seed001', 'seed002']

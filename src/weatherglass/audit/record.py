@@ -1,4 +1,4 @@
-"""The record of a run: what run.json says, so that a reader can tell how each number came about."""
+"""Build the record of a run, run.json: what was asked for, how each number was computed, and what came of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from weatherglass.audit.plan import Plan
 from weatherglass.audit.results import Failure, Result
 from weatherglass.audit.run import Run
 from weatherglass.audit.settings import default_settings
-from weatherglass.audit.stored import held_record
+from weatherglass.audit.stored import record_if_readable
 from weatherglass.audit.verdict import Verdict, with_outcomes
 from weatherglass.errors import WeatherglassError
 from weatherglass.registry import checked_texts
@@ -76,7 +76,7 @@ NOT_RECORDED = ("command", "progress")
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON can hold it; an object with a name, such as an encoder or a test, as <class name>."""
+    """Return a value as JSON can store it; an object with a name, such as an encoder or a test, as <class name>."""
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, Path):
@@ -190,7 +190,7 @@ def finished_record(
 
 
 def headline(plan: Plan, results: Sequence[Result]) -> dict[str, Any] | None:
-    """Return the one number that a profile prints of all tests; None where none does."""
+    """Return the one number that a profile prints of all tests; None if none does."""
     for profile in plan.profiles:
         names = {metric.name for metric in plan.metrics if getattr(metric, "profile", "") == profile.name}
         values = [abs(r.effect_size) for r in results if r.metric in names and not math.isnan(r.effect_size)]
@@ -200,7 +200,7 @@ def headline(plan: Plan, results: Sequence[Result]) -> dict[str, Any] | None:
 
 
 def environment() -> dict[str, Any]:
-    """Versions and machine, without anything that identifies the user."""
+    """Return versions and machine, without anything that identifies the user."""
     return {
         "weatherglass": __version__,
         "python": platform.python_version(),
@@ -210,7 +210,7 @@ def environment() -> dict[str, Any]:
 
 
 def now() -> str:
-    """The time, to the second, in UTC."""
+    """Return the time in UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -234,7 +234,7 @@ def collected_warnings(results: Sequence[Result]) -> list[Warning]:
 
 
 def check_addable(record: Mapping[str, Any], plan: Plan, settings: Mapping[str, Any]) -> None:
-    """Refuse to put results together that one correction and one table could not hold.
+    """Refuse to add results that do not fit into one table and one correction with those in the folder.
 
     Args:
         record: of the run in the folder.
@@ -265,7 +265,7 @@ def check_addable(record: Mapping[str, Any], plan: Plan, settings: Mapping[str, 
 
 
 def kept_keys(record: Mapping[str, Any], plan: Plan, finished: Mapping[str, Result]) -> list[str]:
-    """Keys of the earlier results that stay: all that the plan does not name."""
+    """Return the keys of the earlier results that stay: all that the plan does not name."""
     planned = {row.key for row in plan.rows}
     return [key for key in record["keys"] if key in finished and key not in planned]
 
@@ -273,7 +273,7 @@ def kept_keys(record: Mapping[str, Any], plan: Plan, finished: Mapping[str, Resu
 def merged_record(
     record: Mapping[str, Any], earlier: Mapping[str, Any], keys: Sequence[str]
 ) -> dict[str, Any]:
-    """One record of both runs; what is computed from results is that of all of them already."""
+    """Return one record of both runs; what is computed from results covers both already."""
     named = {(model["model"], model["options"]) for model in record["models"]}
     others = [model for model in earlier["models"] if (model["model"], model["options"]) not in named]
     return {
@@ -289,11 +289,11 @@ def merged_record(
 
 
 NOT_COMPARED = ("started", "finished", "verdicts", "outcomes", "agreement", "families", "models", "warnings")
-"""Entries of a record that the same run may have otherwise, or that are compared in part."""
+"""Entries of a record that may differ between equal runs, or that are compared in part."""
 
 
 def cached_run(plan: Plan, call: Mapping[str, Any], folder: RunFolder) -> Run | None:
-    """The run in the folder, if it is what the plan asks for: complete, with table and page as they would be written.
+    """Return the run in the folder if it is complete, is what the plan asks for, and has its table and page; else None.
 
     Args:
         plan: what is asked for.
@@ -303,7 +303,7 @@ def cached_run(plan: Plan, call: Mapping[str, Any], folder: RunFolder) -> Run | 
     keys = tuple(row.key for row in plan.rows)
     if any(key not in folder.finished for key in keys):
         return None
-    record = held_record(folder.path)
+    record = record_if_readable(folder.path)
     if record is None or not is_current(folder.path / PAGE, folder.path / RECORD):
         return None
     if len(record.get("outcomes") or ()) != len(keys):
@@ -311,13 +311,13 @@ def cached_run(plan: Plan, call: Mapping[str, Any], folder: RunFolder) -> Run | 
     results = judge([folder.finished[key] for key in keys], plan.correction)
     results = with_outcomes(results, record["outcomes"])
     asked_for = finished_record(run_record(plan, call, now()), plan, results, [], folder.warnings, "complete")
-    if not _is_same(record, json.loads(json.dumps(asked_for))) or not folder.holds_table(results):
+    if not _is_same(record, json.loads(json.dumps(asked_for))) or not folder.table_is_current(results):
         return None
     return Run(results, [], record, keys, judged=tuple(map(Verdict.from_json, record["verdicts"])))
 
 
 def _is_same(held: Mapping[str, Any], asked_for: Mapping[str, Any]) -> bool:
-    """Whether two records are of one run: the same but for the time, and for what only encoding can tell."""
+    """Return whether two records are of the same run: equal except for times and what is known only after encoding."""
     names = {*held, *asked_for} - {*NOT_COMPARED}
     if any(name not in held for name in ("verdicts", "agreement")) or any(
         name not in held or name not in asked_for or held[name] != asked_for[name] for name in names

@@ -1,4 +1,4 @@
-"""The reference audits: d of every published test on well-known models, so that a run can say where it stands.
+"""Compare a run with the reference audits: d of every published test on well-known models.
 
 `reference.tsv` is written by `make reference` with the default settings; docs/reference.md has the models, versions and
 dates.
@@ -18,7 +18,7 @@ from weatherglass.metrics import DEFAULT_METRIC
 
 TABLE = "reference.tsv"
 SAME = 1e-6
-"""A model whose every d is this near is the reference model itself, and is not compared with itself."""
+"""If every d differs by at most this, the model is the reference model itself, and is not compared with itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Standing:
 
 @cache
 def reference_effect_sizes() -> dict[str, dict[str, float]]:
-    """d by model and test."""
+    """Return d by model and test."""
     text = files(__package__).joinpath(TABLE).read_text(encoding="utf-8")
     found: dict[str, dict[str, float]] = {}
     for row in csv.DictReader(text.splitlines(), delimiter="\t"):
@@ -44,7 +44,7 @@ def reference_effect_sizes() -> dict[str, dict[str, float]]:
 
 
 def standing(rows: Sequence[Result], effect_sizes: Mapping[str, float | None]) -> Standing | None:
-    """How d̄ of these results compares with the reference models; None where it cannot be compared."""
+    """Return how the mean d of these results compares with the reference models; None if it cannot be compared."""
     if any((r.metric, r.permute, r.ddof) != (DEFAULT_METRIC, "words", 1) for r in rows):
         return None
     own = {test: d for test, d in effect_sizes.items() if d is not None}

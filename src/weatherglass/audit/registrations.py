@@ -1,4 +1,4 @@
-"""What a user registered, on its way to other processes: their registries hold only what weatherglass brings."""
+"""Send what a user registered to other processes, whose registries contain only what is installed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Registration:
     """A registered value, pickled by reference: where its functions are imported from, not their code."""
 
     noun: str
-    """Of its registry: similarity, statistic or covariance estimator."""
+    """The noun of its registry: similarity, statistic or covariance estimator."""
     name: str
     pickled: bytes
 
@@ -43,7 +43,7 @@ class Registration:
 
 
 def registrations_for(metrics: Sequence[Metric], estimator: str) -> tuple[Registration, ...]:
-    """What other processes have to be told before they can compute these metrics.
+    """Return what other processes have to register before they can compute these metrics.
 
     Raises:
         WeatherglassError: for a value that cannot be pickled, such as a lambda.

@@ -1,4 +1,4 @@
-"""What comes out: a Result per test, model and metric."""
+"""Define `Result`, the outcome of one metric on one test and model, and its mark."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class ResultKey:
 
 @dataclass(frozen=True, kw_only=True)
 class Inference:
-    """How far the number could be chance, and how far it can be trusted."""
+    """p, intervals and robustness of the number."""
 
     p_value: float
     """Share of the permutations at least as extreme; see p_method."""
@@ -73,62 +73,62 @@ class Inference:
     p_middle: float
     """The best single guess of the exact p; for certified bounds p_value is the upper one."""
     certified: bool
-    """Whether [p_low, p_high] is sure to hold the exact p."""
+    """Whether [p_low, p_high] is certain to contain the exact p."""
     units_x: int = 0
     """Exchangeable units of X: words, or elements with permute="elements"."""
     units_y: int = 0
     p_elements: float | None = None
-    """p with single sentences exchanged, as published, for tests with several sentences a word."""
+    """p with single sentences exchanged, as published, for tests with several sentences per word."""
     effect_size_elements: float | None = None
     ci_low: float | None = None
-    """Interval of d at level 1 − alpha, with these attribute words (and templates)."""
+    """Interval of d at level 1 − alpha, for fixed attribute words (and templates)."""
     ci_high: float | None = None
     p_random: float | None = None
     """p for random attributes: over target words and attribute words (and templates) of this kind, two-sided."""
     effect_size_random: float | None = None
-    """d∞: what d would be with endless attribute words of this kind; None where that is not estimable."""
+    """d∞: d with infinitely many attribute words of this kind; None if that is not estimable."""
     ci_random_low: float | None = None
     ci_random_high: float | None = None
     score_reliability: float | None = None
-    """The share of the variance of word scores that is not owed to the choice of attribute words."""
+    """The share of the variance of word scores that is not due to the choice of attribute words."""
     trust: Robustness | None = field(default=None, repr=False)
-    """Reasons, leave-one-out, null distribution; None where it was not asked for."""
+    """Reasons, leave-one-out, null distribution; None if it was not asked for."""
     not_tested: str = ""
-    """Why the row is measured, not tested: X and Y differ in a shared token or template. Empty where it is tested."""
+    """Why the row is measured, not tested: X and Y differ in a shared token or template. Empty if it is tested."""
     expected_level: float | None = None
-    """Of a row that is not tested: how often p by words would be ≤ 0.05 if every token were independent noise."""
+    """How often p by words would be ≤ 0.05 if every token were independent noise; only for a row that is not tested."""
     tables: AttributeTables | None = field(default=None, repr=False, compare=False)
-    """What target words (X first) measure to single attribute words; None where the scores are not made of them."""
+    """What target words (X first) measure to single attribute words; None if the scores are not made of them."""
     pieces: tuple[float, ...] | None = field(default=None, repr=False)
-    """The mean number of pieces of each target word's texts, X first; None where the tokenizer is not known."""
+    """The mean number of pieces of each target word's texts, X first; None if the tokenizer is not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """What is known only when all results of a run are."""
+    """What is known only when all results of a run are computed."""
 
     p_adjusted: float | None = None
     """p corrected for the rows of the run, as papers do it; no outcome depends on it."""
     mark: str = ""
     """* where p ≤ alpha, ** where p_adjusted is too: only for tables of published procedures."""
     outcome: str | None = None
-    """robust, limited, unconfirmed, small or inconclusive; None where the row is not tested or has no verdict."""
+    """robust, limited, unconfirmed, small or inconclusive; None if the row is not tested or has no verdict."""
     limit: str | None = None
-    """What keeps the outcome from being more: attribute words, one word or pieces."""
+    """What limits the outcome: attribute words, one word or pieces."""
     marked: bool = False
-    """Whether the row stands out after correction for the tests of its topic and for all topics."""
+    """Whether the row is significant after correction for the tests of its topic and for all topics."""
     p_max_t: float | None = None
     """p adjusted for the tests of its topic."""
     p_pieces: float | None = None
-    """p with the number of pieces held fixed; None where there is nothing to hold fixed."""
+    """p with the number of pieces held fixed; None if there is nothing to hold fixed."""
     effect_size_pieces: float | None = None
     """d with the number of pieces held fixed."""
     power: Mapping[str, float] = field(default_factory=dict, repr=False)
-    """The chance that a test of this size finds an effect, by its size."""
+    """Power of a test of this size, by effect size."""
     minimum_detectable: float | None = None
-    """The smallest d that a test of this size finds with a chance of 80 %."""
+    """The smallest d that a test of this size detects with 80 % power."""
     small: bool | None = None
-    """Whether |d| is shown to be smaller than the `smallest` of interest; None where none was stated."""
+    """Whether |d| is shown to be smaller than the `smallest` of interest; None if none was stated."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +138,7 @@ class Result(ResultKey, Estimate, Inference, Judgement):
     warnings: tuple[Warning, ...] = ()
     """What a reader should know before quoting the number."""
     notes: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """How the numbers came about where that needs saying: out-of-vocabulary words, covariance estimates."""
+    """Details of the computation, such as out-of-vocabulary words and covariance estimates."""
     oov: str = ""
     """Words that the model does not know."""
     fitted_words: str = ""
@@ -147,35 +147,35 @@ class Result(ResultKey, Estimate, Inference, Judgement):
 
     @property
     def target_categories(self) -> tuple[str, ...]:
-        """The names of the target sets."""
+        """Return the names of the target sets."""
         return self.categories[: len(self.target_sizes)]
 
     @property
     def attribute_categories(self) -> tuple[str, ...]:
-        """The names of the attribute sets."""
+        """Return the names of the attribute sets."""
         return self.categories[len(self.target_sizes) :]
 
     @property
     def why_no_p(self) -> str:
-        """Why there is no p; empty where there is one."""
+        """Return why there is no p; empty if there is one."""
         return self.p_method.removeprefix(NO_P) if self.p_method.startswith(NO_P) else ""
 
     @property
     def lean(self) -> int | None:
-        """1 where X leans to A, -1 where it leans to B, 0 where to neither; None where there is no direction."""
+        """Return 1 if X leans to A, -1 if it leans to B, 0 if to neither; None without a direction."""
         bias = self.bias
         return None if math.isnan(bias) or not self.signed else (bias > 0) - (bias < 0)
 
     @property
     def has_direction(self) -> bool:
-        """Whether the interval leaves out the value without bias, so that the sign may be put into words."""
+        """Return whether the interval excludes the value without bias, so that the sign may be stated."""
         if self.ci_low is None or self.ci_high is None:
             return False
         return not self.ci_low <= self.unbiased <= self.ci_high
 
     @property
     def direction(self) -> str:
-        """The sign of d in words; only where the interval leaves out the value without bias."""
+        """Return the sign of d in words, only if the interval excludes the value without bias."""
         if math.isnan(self.bias):
             return f"none: {'all scores are equal' if self.info.from_scores else 'the value is not defined'}"
         if not self.signed:
@@ -200,31 +200,31 @@ class Result(ResultKey, Estimate, Inference, Judgement):
         return lean
 
     def direction_of(self, sign: int) -> str:
-        """What a value of this sign means in words; empty unless two targets were compared on two attributes."""
+        """Return what a value of this sign means in words; empty unless two targets were compared on two attributes."""
         if (len(self.target_sizes), len(self.attribute_sizes)) != (2, 2):
             return ""
         return direction([[category] for category in self.categories], sign)
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """The roles of the sets that were used."""
+        """Return the roles of the sets that were used."""
         whole = set_roles(len(self.target_sizes), len(self.attribute_sizes))
         return tuple(self.sets.split()) or whole
 
     @property
     def related_words(self) -> str:
-        """The words of a set that share a stem or a word: "B: her, hers"; empty where none do."""
+        """Return the words of a set that share a stem or a word, such as "B: her, hers"; empty if none do."""
         found = [warning.values for warning in self.warnings if warning.kind == "related-words"]
         return "; ".join(f"{one.get('role')}: {', '.join(map(str, one.get('words', ())))}" for one in found)
 
     @property
     def row(self) -> str:
-        """The test, and which of its sets were used where it was not all: "weat6 (X A B)"."""
+        """Return the test, with the sets that were used if not all were: "weat6 (X A B)"."""
         return f"{self.test} ({self.sets})" if self.notes.get("part_of") else self.test
 
     @property
     def uses_part(self) -> bool:
-        """Whether the metric took only some sets of the test."""
+        """Return whether the metric used only some sets of the test."""
         return bool(self.notes.get("part_of"))
 
     def units(self) -> tuple[int, int]:
@@ -232,11 +232,11 @@ class Result(ResultKey, Estimate, Inference, Judgement):
         return self.units_x, self.units_y
 
     def columns(self) -> dict[str, str]:
-        """The row of results.tsv: numbers in full, what is not known as an empty cell."""
+        """Return the row of results.tsv: numbers in full precision, unknown values as empty cells."""
         return {name: cell(getattr(self, name)) for name in COLUMNS}
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values by name, NaN as None: the columns, and what does not fit a row of the table."""
+        """Return plain values by name, NaN as None: the columns, and what does not fit into a row of the table."""
         record: dict[str, Any] = {name: getattr(self, name) for name in (*COLUMNS, *_BESIDE)}
         for name, value in record.items():
             if not isinstance(value, str | int | None):
@@ -253,7 +253,7 @@ class Result(ResultKey, Estimate, Inference, Judgement):
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Result:
-        """The inverse of `to_json`.
+        """Return the result that `to_json` stored.
 
         Raises:
             KeyError, TypeError, ValueError: if the record is of another version or damaged.
@@ -295,17 +295,17 @@ COLUMNS: tuple[str, ...] = (
     ),
     *("p_adjusted", "oov", "fitted_words", "seconds"),
 )
-"""The columns of results.tsv: the nine of May et al. (2019) first, in their order, then ours."""
+"""The columns of results.tsv: first the nine of May et al. (2019) in their order."""
 _NOT_PLAIN = ("info", "null", "by_elements", "resample", "details", "scores", "trust", "tables", "warnings")
 _STORED = tuple(f.name for f in fields(Result) if f.init and f.name not in _NOT_PLAIN)
 _NUMBERS = tuple(f.name for f in fields(Result) if f.init and f.type == "float")
-"""What is NaN where it is not defined, never None."""
+"""Fields that are NaN if they are not defined, never None."""
 _BESIDE = tuple(name for name in _STORED if name not in COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A unit that could not be computed, and why; the others are not touched by it."""
+    """A test that could not be computed on a model, and why; other tests are not affected."""
 
     model: str
     test: str
@@ -321,11 +321,11 @@ class UnitScore(NamedTuple):
     """The element's text, or the word."""
     score: float
     elements: int
-    """How many it is the mean of."""
+    """How many elements it is the mean of."""
 
 
 def unit_scores(scores: Sequence[ElementScore], permute: str) -> list[UnitScore]:
-    """The score of each element, or of each word of a set, in order of first appearance."""
+    """Return the score of each element, or of each word of a set, in order of first appearance."""
     if permute == "elements":
         return [UnitScore(score.role, score.text, score.score, 1) for score in scores]
     names = [(score.role, score.word) for score in scores]
@@ -338,12 +338,12 @@ def unit_scores(scores: Sequence[ElementScore], permute: str) -> list[UnitScore]
 
 
 def word_scores(result: Result) -> list[UnitScore]:
-    """The mean score of each word's elements."""
+    """Return the mean score of each word's elements."""
     return unit_scores(result.scores, "words")
 
 
 def cell(value: object) -> str:
-    """A value as tables write it: what is not known is empty."""
+    """Return a value as tables write it; an unknown one is empty."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, float):
@@ -351,8 +351,13 @@ def cell(value: object) -> str:
     return str(value)
 
 
+def finite(value: float) -> float | None:
+    """Return the number, or None if it is NaN."""
+    return None if math.isnan(value) else value
+
+
 def plain_value(value: object) -> object:
-    """A value as JSON has it: a number that is not finite as None, in whatever it is."""
+    """Return a value as JSON can store it, with None for every number that is not finite."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, tuple | list):
@@ -365,8 +370,8 @@ def plain_value(value: object) -> object:
 class Mark(Enum):
     """The outcome of a row or topic, in the order in which topics are listed."""
 
-    ROBUST = (Outcome.ROBUST.mark, "#", Outcome.ROBUST.value)
-    LIMITED = (Outcome.LIMITED.mark, "+", Outcome.LIMITED.value)
+    ROBUST = (Outcome.ROBUST.mark, "#", Outcome.ROBUST.value, "**")
+    LIMITED = (Outcome.LIMITED.mark, "+", Outcome.LIMITED.value, "*")
     CONFLICTING = (Outcome.CONFLICTING.mark, "x", Outcome.CONFLICTING.value)
     ISOLATED = (Outcome.ISOLATED.mark, "!", Outcome.ISOLATED.value)
     UNCONFIRMED = (Outcome.UNCONFIRMED.mark, "o", Outcome.UNCONFIRMED.value)
@@ -375,46 +380,36 @@ class Mark(Enum):
     MEASURED = ("–", "-", "measured, not tested")
     NOT_JUDGED = ("", "", "not judged")
 
-    def __init__(self, glyph: str, ascii_glyph: str, words: str) -> None:
+    def __init__(self, glyph: str, ascii_glyph: str, words: str, stars: str = "") -> None:
         self.glyph = glyph
         self.ascii = ascii_glyph
-        """For where the glyph cannot be printed."""
+        """For output that cannot contain the glyph."""
         self.words = words
+        self.stars = stars
+        """The mark of a row in tables and figures for print; empty for a row of a published procedure."""
 
 
-def mark_of(outcome: str | None) -> Mark:
-    """Return the mark of an outcome; None is a row or topic that was not judged.
-
-    >>> mark_of("limited").glyph
-    '◐'
-    """
-    return next((mark for mark in Mark if mark.words == outcome), Mark.NOT_JUDGED)
+_MARKS = {mark.words: mark for mark in Mark}
 
 
 def mark_of_row(result: Result) -> Mark:
     """Return the mark of a row of a complete run."""
-    return Mark.MEASURED if result.not_tested else mark_of(result.outcome)
+    return Mark.MEASURED if result.not_tested else _MARKS.get(result.outcome or "", Mark.NOT_JUDGED)
 
 
 def mark_of_topic(verdict: Verdict) -> Mark:
     """Return the mark of a topic; a sanity check that is found is not marked."""
-    return Mark.MEASURED if verdict.measured and not verdict.tests else mark_of(verdict.outcome)
-
-
-def stars(result: Result) -> str:
-    """Return the mark of a row in tables and figures for print: ** for robust, * for limited.
-
-    A row of a published procedure, which has no outcome, is not starred.
-    """
-    return {Outcome.ROBUST.value: "**", Outcome.LIMITED.value: "*"}.get(result.outcome or "", "")
+    if verdict.measured and not verdict.tests:
+        return Mark.MEASURED
+    return _MARKS.get(verdict.outcome or "", Mark.NOT_JUDGED)
 
 
 def published_p(result: Result) -> float | None:
-    """The one-sided p of Caliskan et al. and May et al.; None where it does not follow from what a result holds.
+    """Return the one-sided p of Caliskan et al. and May et al.; None if it does not follow from the result.
 
-    X and Y of one size can change places, so that the statistic is symmetric around 0 under the null hypothesis: a
+    X and Y of the same size can be swapped, so that the statistic is symmetric around 0 under the null hypothesis: a
     two-sided p is twice the one-sided one of the observed side. With d below 0, what equals the observed value is not
-    counted, which is one partition in a great many.
+    counted, which is one of very many partitions.
     """
     if not result.info.from_scores or not result.signed:
         return None

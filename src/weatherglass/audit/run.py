@@ -1,4 +1,4 @@
-"""`Run`: results with the record of how they came about, and the ways to see, store and compare them.
+"""Define `Run`: results with the record of how they were computed, and methods to show, store and compare them.
 
 The methods that show a run import `weatherglass.report.show`, a module of a room above, when they are called;
 `pyproject.toml` lists this exception.
@@ -16,7 +16,7 @@ from weatherglass.audit.folder import JOURNAL, PAGE, RECORD, RunFolder
 from weatherglass.audit.results import Failure, Result
 from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError, output_error
 from weatherglass.registry import checked_path, unknown
-from weatherglass.storage.reading import one_line
+from weatherglass.storage.reading import errors_in_one_line
 from weatherglass.warnings import Warning, as_warnings
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ JUDGED = ("complete", "incomplete")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Run:
-    """Results with the record of how they came about, and the ways to see, store and compare them.
+    """Results with the record of how they were computed, and methods to show, store and compare them.
 
     >>> from weatherglass import run
     >>> run(tests="weat6")
@@ -48,13 +48,13 @@ class Run:
     keys: tuple[str, ...] = ()
     """The key of each result, in their order."""
     folder: Path | None = None
-    """Where it is stored; None where it is not."""
+    """The folder that it is stored in; None if it is not stored."""
     label: str = field(default="run", kw_only=True, compare=False)
     """What reports of several runs call it: the folder's name."""
     lacking: tuple[str, ...] = field(default=(), kw_only=True)
-    """What is missing in the folder or could not be read, and what is not known for it."""
+    """What is missing in the folder or could not be read."""
     judged: tuple[Verdict, ...] | None = field(default=None, kw_only=True, compare=False)
-    """What `verdicts` gives, where it is known already."""
+    """What `verdicts` returns, if it is known already."""
 
     def __repr__(self) -> str:
         return f"<Run: {self._title()}>"
@@ -65,17 +65,17 @@ class Run:
 
     @property
     def path(self) -> Path:
-        """The folder, or the label where there is none: how messages name the run."""
+        """Return the folder, or the label if the run is not stored: messages name the run by it."""
         return self.folder or Path(self.label)
 
     @property
     def warnings(self) -> list[Warning]:
-        """What a reader should know before quoting a number: of the run, then of its tests and rows."""
+        """Return what a reader should know before quoting a number: of the run, then of its tests and rows."""
         return as_warnings(self.record.get("warnings", []))
 
     @property
     def notices(self) -> list[str]:
-        """What a reader of the results should be told first."""
+        """Return what a reader of the results should know first."""
         status = self.record.get("status", "complete")
         if status == "complete":
             return list(self.lacking)
@@ -84,7 +84,7 @@ class Run:
 
     @property
     def alpha(self) -> float:
-        """The level of the marks."""
+        """Return the significance level."""
         return float(self.record["settings"]["alpha"])
 
     def verdicts(self, multiverse_p: MultiverseP | None = None) -> list[Verdict]:
@@ -104,7 +104,7 @@ class Run:
 
     @property
     def agreement(self) -> MetricAgreement | None:
-        """How far the metrics agree, as the record says; None with fewer than two of them."""
+        """Return how the metrics agree, from the record; None with fewer than two metrics."""
         if not self.record.get("agreement"):
             return None
         from weatherglass.audit.agreement import MetricAgreement
@@ -130,11 +130,11 @@ class Run:
         return replace(self, results=results, record=record, judged=tuple(verdicts))
 
     def find(self, test: str, model: str | None = None, metric: str | None = None) -> int:
-        """The position of the one result of a test.
+        """Return the position of the only result of a test.
 
         Raises:
             UnknownNameError: if there is none; the nearest is named, or why the test could not be run.
-            WeatherglassError: if there are several; what tells them apart is listed.
+            WeatherglassError: if there are several; the message lists how they differ.
         """
         positions = [n for n, result in enumerate(self.results) if test in (result.test, result.row)]
         if not positions:
@@ -154,7 +154,7 @@ class Run:
         return positions[0]
 
     def compare(self, other: Run | str | Path, *, alpha: float | None = None) -> Comparison:
-        """What changed from this run to another: effect by effect, each with an interval of its change.
+        """Compare this run with another, effect by effect, each with an interval of its change.
 
         Args:
             other: a later run, or its folder.
@@ -175,13 +175,13 @@ class Run:
             The same run, which knows its folder.
 
         Raises:
-            OutputError: if the folder holds a run already, or cannot be written.
+            OutputError: if the folder contains a run already, or cannot be written.
         """
         path = checked_path("folder", folder)
         if self.folder is not None and path.resolve() == self.folder.resolve():
             return self
         if (path / RECORD).exists():
-            raise OutputError(f"{path}: holds a run already; choose another folder")
+            raise OutputError(f"{path}: contains a run already; choose another folder")
         with RunFolder(path) as opened:
             for key, result in zip(self.keys, self.results, strict=True):
                 opened.add(key, result)
@@ -211,13 +211,13 @@ class Run:
         return file
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: verdicts and results, below 50 kB."""
+        """Return what a notebook shows: verdicts and results, below 50 kB."""
         from weatherglass.report import show
 
         return show.run_html(self._title(), self.results, self.verdicts(), self.alpha, self.warnings)
 
     def to_frame(self, library: str | None = None) -> Any:
-        """One row per result: the columns of results.tsv, topic, context, direction and the names of the sets.
+        """Return one row per result: the columns of results.tsv, topic, context, direction and the names of the sets.
 
         Args:
             library: "polars" or "pandas"; by default the first of them that is installed.
@@ -227,7 +227,7 @@ class Run:
         return show.to_frame(list(show.result_rows(self.results, self.record.get("topics", {}))), library)
 
     def verdict_frame(self, library: str | None = None) -> Any:
-        """One row per verdict: topic, model, metric, verdict, mean d, interval, p."""
+        """Return one row per verdict: topic, model, metric, verdict, mean d, interval, p."""
         from weatherglass.report import show
 
         return show.to_frame(list(show.verdict_rows(self.verdicts())), library)
@@ -253,7 +253,7 @@ class Run:
         return show.run_plot(self, kind, metric, size)
 
     def to_latex(self, label: str = "tab:weatherglass") -> str:
-        """A booktabs table for a paper: d, interval and p of every test.
+        """Return a booktabs table for a paper: d, interval and p of every test.
 
         Args:
             label: for \\ref.
@@ -263,31 +263,31 @@ class Run:
         return show.latex([self], label)
 
     def to_markdown(self) -> str:
-        """Tables of Markdown: tests down, models across."""
+        """Return tables in Markdown with a row per test and a column per model."""
         from weatherglass.report import show
 
         return show.markdown([self])
 
     def model_card(self) -> str:
-        """A block of Markdown for a model card, with its numbers once more as JSON for programs."""
+        """Return a block of Markdown for a model card, with its numbers repeated as JSON for programs."""
         from weatherglass.report import show
 
         return show.model_card_block(self.results, self.record, self.verdicts())
 
     def methods(self) -> str:
-        """How the numbers were computed, as a paper's methods section says it."""
+        """Return a methods paragraph for a paper: how the numbers were computed."""
         from weatherglass.report import show
 
         return show.methods_paragraph(self.results, self.record)
 
     def sentences(self) -> list[str]:
-        """For each verdict: what you may write in a paper, what you may not, and what to cite."""
+        """Return for each verdict what you may write in a paper, what you may not, and what to cite."""
         from weatherglass.report import show
 
         return show.sentences(self.verdicts(), self.alpha)
 
     def bibtex(self) -> str:
-        """The papers behind the tests and the correction, and the software."""
+        """Return BibTeX entries of the papers behind the tests and the correction, and of the software."""
         from weatherglass.report import show
 
         return show.bibtex(self.record)
@@ -316,7 +316,7 @@ class Run:
         return unknown(f"test in {self.path}", test, self._distinct("test", range(len(self.results))))
 
     def _choices(self, positions: Sequence[int]) -> str:
-        """What to add to the command."""
+        """Return what to add to the command so that one result is left."""
         for name in ("model", "metric"):
             present = self._distinct(name, positions)
             if len(present) > 1:
@@ -334,12 +334,14 @@ class Run:
 def reading_run(path: Path) -> Iterator[None]:
     """Work with what the files of a run say: whatever is raised within becomes one line with its folder.
 
-    A record that somebody edited and sealed again may have anything in any place.
+    A record that was edited and given a new checksum may contain anything.
 
     Raises:
-        OutputError: those of ours that are raised within pass through as they are.
+        OutputError: an OutputError that is raised within passes through unchanged.
     """
-    with one_line(str(path), f"{RECORD} does not fit {JOURNAL}", "run the same command again", OutputError):
+    with errors_in_one_line(
+        str(path), f"{RECORD} does not fit {JOURNAL}", "run the same command again", OutputError
+    ):
         yield
 
 

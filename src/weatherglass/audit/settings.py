@@ -1,4 +1,4 @@
-"""How tests are evaluated and judged: every option of a run, written once and checked when it is built."""
+"""Define `Settings`, every option of a run: how tests are evaluated and judged."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PERMUTE = ("elements", "words")
 TRUST = ("all", "mean", "none")
 CI = ("jackknife", "bca", "none")
 JUDGING = ("correction", "family", "smallest")
-"""Fields that change what is said of results, not the results: they are no part of a result's key."""
+"""Fields that change how results are judged, not the results: they are not part of a result's key."""
 
 Synonyms = Mapping[str, Sequence[str]]
 
@@ -160,23 +160,24 @@ class Settings:
             check_number("smallest", self.smallest, between=(0, 2))
         if self.family is not None:
             check_number("family", self.family, whole=True, least=1)
-        _check_synonyms(self.synonyms)
+        if self.synonyms is not None and not isinstance(self.synonyms, str):
+            _check_synonyms(self.synonyms)
 
     def trusts(self, metric: Metric) -> bool:
-        """Whether this metric is to get an interval and the like."""
+        """Return whether this metric gets intervals and leave-one-out."""
         return self.trust == "all" or (self.trust == "mean" and metric.info.cheap_to_resample)
 
     def changed(self, **changes: Any) -> Settings:
-        """These settings with some fields replaced.
+        """Return these settings with some fields replaced.
 
         Raises:
-            WeatherglassError: for a name that is no field, naming the nearest.
+            WeatherglassError: for an unknown field, naming the nearest.
         """
         check_setting_names(changes)
         return replace(self, **changes)
 
     def in_key(self) -> dict[str, Any]:
-        """What a result depends on; the synonyms go in by their content, which the plan knows."""
+        """Return the settings that a result depends on; the plan adds the content of the synonyms."""
         values = asdict(self)
         return {name: value for name, value in values.items() if name not in (*JUDGING, "synonyms")}
 
@@ -212,9 +213,7 @@ def check_setting_names(given: Iterable[str], function: Callable[..., Any] | Non
 
 
 def _check_synonyms(given: object) -> None:
-    """Refuse what is neither a name nor lists of words by word."""
-    if given is None or isinstance(given, str):
-        return
+    """Refuse what is not a mapping from words to lists of words."""
     if not isinstance(given, Mapping):
         raise wrong_type("synonyms", "a file, catalogue, wordnet, or a dict of lists of words", given)
     for word, others in given.items():
@@ -224,7 +223,7 @@ def _check_synonyms(given: object) -> None:
 def chosen_settings(
     settings: Settings | None, given: Mapping[str, Any], function: Callable[..., Any] | None = None
 ) -> Settings:
-    """The settings with some fields given by name; a profile brings its published tail, unit and level along.
+    """Return the settings with some fields given by name; a profile sets its published tail, unit and level.
 
     Args:
         settings: those to start from; the default ones if None.
@@ -232,7 +231,7 @@ def chosen_settings(
         function: what the user called, whose other arguments may have been meant.
 
     Raises:
-        WeatherglassError: for a name that is no setting, or a value that it cannot have.
+        WeatherglassError: for an unknown setting, or a value that it cannot have.
     """
     check_setting_names(given, function)
     if settings is not None and not isinstance(settings, Settings):
@@ -248,7 +247,7 @@ def chosen_settings(
 
 
 def published_settings(profile: Profile) -> dict[str, Any]:
-    """What a paper or tool does where the user states nothing else: single elements are exchanged, alpha is 0.01."""
+    """Return the defaults of a paper or tool: single elements are exchanged, alpha is 0.01."""
     return {
         "profile": profile.name,
         "alternative": profile.alternatives[0],

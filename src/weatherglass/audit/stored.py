@@ -1,4 +1,4 @@
-"""A run read back from its folder: the journal judged anew, the record, and in plain words what is lacking of them."""
+"""Read a run back from its folder: results, record, and what is missing of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from weatherglass.storage.reading import require_regular_file
 
 
 def read_run(path: Path) -> Run:
-    """The run that a folder holds.
+    """Read the run in a folder.
 
     Raises:
         OutputError: if there is none, or one that this version cannot read.
@@ -80,7 +80,7 @@ def read_whole_run(path: Path) -> Run:
     """Read a run of which nothing may be lacking.
 
     Raises:
-        OutputError: if the folder holds no run, or one of which a part is missing or cannot be read.
+        OutputError: if the folder does not contain a run, or a part of it is missing or cannot be read.
     """
     run = read_run(path)
     if run.lacking:
@@ -92,13 +92,13 @@ def load_run(folder: str | Path) -> Run:
     """Read a run that is stored in a folder, and judge it again.
 
     Raises:
-        OutputError: if the folder holds no run, or one that cannot be read in full.
+        OutputError: if the folder does not contain a run that can be read in full.
     """
     return read_whole_run(checked_path("folder", folder))
 
 
 def labelled(runs: Iterable[Run]) -> list[Run]:
-    """The runs with labels that differ: two folders of one name are numbered."""
+    """Return the runs with distinct labels: folders of the same name are numbered."""
     seen: dict[str, int] = {}
     named = []
     for run in runs:
@@ -108,8 +108,8 @@ def labelled(runs: Iterable[Run]) -> list[Run]:
     return named
 
 
-def held_record(folder: Path) -> dict[str, Any] | None:
-    """The record of the run that a folder holds; None where it holds none that this version can read."""
+def record_if_readable(folder: Path) -> dict[str, Any] | None:
+    """Return the record of the run in a folder; None if there is none that this version can read."""
     try:
         return read_record(folder)
     except OutputError:

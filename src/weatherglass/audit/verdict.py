@@ -1,17 +1,16 @@
-"""Verdicts on topics: what the tests of one topic, model and metric show together (docs/methods 12)."""
+"""Judge topics: what the tests of one topic, model and metric show together (docs/methods 12)."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from weatherglass.audit.judge import floor_values
 from weatherglass.audit.reference import Standing, standing
-from weatherglass.audit.results import Result, unit_scores
+from weatherglass.audit.results import Result, finite, unit_scores
 from weatherglass.catalogue.names import sets_of
 from weatherglass.stats.outcome import Limit, Outcome
 from weatherglass.warnings import Warning
@@ -19,10 +18,10 @@ from weatherglass.warnings import Warning
 if TYPE_CHECKING:
     from weatherglass.audit.multiverse_p import MultiverseP
     from weatherglass.stats.topic import AttributeTables, TopicTest
-    from weatherglass.stats.verdict import TopicDecision, TopicEvidence
+    from weatherglass.stats.verdict import RowDecision, RowEvidence, TopicDecision, TopicEvidence
 
 CONTROL = "control"
-"""The topic of tests that ask whether a model has any sense of pleasant and unpleasant; no part of the family."""
+"""The topic of sanity checks: associations that almost everyone shares; they are not corrected with the topics."""
 ROW_WARNINGS = ("cannot-survive", "pieces")
 """The kinds of warnings that come with an outcome."""
 ROW_FIELDS = ("outcome", "limit", "marked", "p_max_t", "p_pieces", "effect_size_pieces")
@@ -50,27 +49,27 @@ class Verdict:
     options: str
     metric: str
     outcome: str | None = None
-    """robust, limited, conflicting, isolated, unconfirmed, small or inconclusive; None where there can be none."""
+    """robust, limited, conflicting, isolated, unconfirmed, small or inconclusive; None if there can be none."""
     limit: str | None = None
-    """What keeps the outcome from being more: attribute words, one word, pieces or multiverse."""
+    """What limits the outcome: attribute words, one word, pieces or multiverse."""
     why: str = ""
     """The reason in one sentence."""
     check: bool = False
     """Whether it is a sanity check, which has no outcome but is found or not."""
     found: bool | None = None
-    """Of a sanity check: whether p ≤ alpha in the expected direction, without correction; None for others."""
+    """Whether a sanity check has p ≤ alpha in the expected direction, without correction; None for other topics."""
     sets: tuple[tuple[str, ...], ...] = ()
-    """The categories of X, Y, A and B over all tests; empty where a test has other sets."""
+    """The categories of X, Y, A and B over all tests; empty if a test has other sets."""
     tests: tuple[str, ...]
     """The tests that take part."""
     measured: tuple[str, ...] = ()
-    """Those that are measured, not tested."""
+    """The tests that are measured, not tested."""
     marked: tuple[str, ...] = ()
-    """Those that stand out after correction."""
+    """The tests that are significant after correction."""
     decisive: str = ""
     """The test that the verdict rests on most."""
     direction: str = ""
-    """What the sign of D means in words; empty where its interval contains 0."""
+    """What the sign of D means in words; empty if its interval contains 0."""
     p: float | None = None
     """p of D for fixed attributes, before correction."""
     p_method: str = ""
@@ -82,13 +81,13 @@ class Verdict:
     p_both_adjusted: float | None = None
     """The largest of p, p_pieces and p_random, after Holm over the topics."""
     p_pieces: float | None = None
-    """p of D with the number of pieces held fixed; None where there is nothing to hold fixed."""
+    """p of D with the number of pieces held fixed; None if there is nothing to hold fixed."""
     multiverse_p: float | None = None
-    """p over all specifications of a multiverse, corrected; None where none was run."""
+    """p over all specifications of a multiverse, corrected; None if none was run."""
     family: int = 0
     """N: the topics of this model and metric that were corrected together; 1 for a sanity check."""
     effect_size: float | None = None
-    """D: the weighted mean of d; None where the metric has no d with a sign."""
+    """D: the weighted mean of d; None if the metric has no d with a sign."""
     ci_low: float | None = None
     ci_high: float | None = None
     effect_size_pieces: float | None = None
@@ -107,21 +106,21 @@ class Verdict:
     """Prediction interval for d of a further test of this kind; only from six tests on."""
     further_high: float | None = None
     excluded_above: float | None = None
-    """The largest U: every test rules out |d| above it; None where a test cannot say."""
+    """The largest U: every test rules out |d| above it; None if it is unknown for a test."""
     minimum_detectable: float | None = None
     """The smallest D that is found with 80 % power at the level after correction."""
     human: Mapping[str, float]
     """d of people in the Implicit Association Test, for the tests that have one."""
     reference: Standing | None = None
-    """How the mean d compares with the reference models; None where they have not these tests, metric and settings."""
+    """How the mean d compares with the reference models; None if they lack these tests or this metric."""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values by name."""
+        """Return plain values by name."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Verdict:
-        """The inverse of `to_json`, from JSON, which knows no tuples."""
+        """Return the verdict that `to_json` stored, with tuples for the lists of JSON."""
         reference = record["reference"]
         lists = {name: tuple(record[name]) for name in ("tests", "measured", "marked", "fragile")}
         sets = tuple(map(tuple, record["sets"]))
@@ -140,7 +139,7 @@ def conclude(
 ) -> tuple[list[Result], list[Verdict]]:
     """Return the results with their outcomes, and a verdict per model, metric and topic, sanity checks last.
 
-    A test without a topic is its own.
+    A test without a topic is a topic by itself.
 
     Args:
         results: judged, of one run.
@@ -160,11 +159,9 @@ def conclude(
     concluded = list(results)
     found: list[Verdict] = []
     for key, by_topic in families.items():
-        rule = _Rule(results, alpha, smallest, multiverse_p or {})
-        for verdicts in (rule.family(by_topic), *(rule.check(*item) for item in checks[key].items())):
-            found += verdicts
-        for place, (fields, warnings) in rule.rows.items():
-            concluded[place] = _with_fields(concluded[place], fields, warnings)
+        groups = [_group(topic, places, results) for topic, places in by_topic.items()]
+        found += _family(groups, concluded, alpha, smallest, multiverse_p or {})
+        found += [_check(_group(name, places, results), alpha) for name, places in checks[key].items()]
     return concluded, found
 
 
@@ -199,7 +196,7 @@ def with_outcomes(results: Sequence[Result], outcomes: Sequence[Sequence[Any]]) 
     """Return the results with what `outcomes_record` kept of them.
 
     Raises:
-        ValueError: if the record has not one entry for each result.
+        ValueError: if the record does not have one entry for each result.
     """
     return [
         _with_fields(result, dict(zip(ROW_FIELDS, values, strict=True)), map(Warning.from_json, warnings))
@@ -213,7 +210,7 @@ def _with_fields(result: Result, fields: Mapping[str, Any], warnings: Iterable[W
 
 
 def why_not_judged(result: Result) -> str:
-    """Why a result has no p that a verdict could start from; empty where it has."""
+    """Return why a result has no p that a verdict can use; empty if it has one."""
     if result.why_no_p:
         return f"{result.metric} has no p: {result.why_no_p}"
     if result.permute != "words" or (result.signed and result.alternative != "two-sided"):
@@ -230,122 +227,117 @@ def _pair_of(result: Result) -> str:
     return " and ".join(result.target_categories).lower()
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """The rule on the topics of one model and metric; `rows` collects what it says of single results."""
+def _family(
+    groups: Sequence[_Group],
+    concluded: list[Result],
+    alpha: float,
+    smallest: float | None,
+    multiverse_p: MultiverseP,
+) -> Iterator[Verdict]:
+    """Yield the verdict on each topic of one model and metric, after correction for all of these topics.
 
-    results: Sequence[Result]
-    alpha: float
-    smallest: float | None
-    multiverse_p: MultiverseP
-    rows: dict[int, tuple[dict[str, Any], list[Warning]]] = field(default_factory=dict)
+    The results of the rows that are tested are replaced in `concluded` by those with their outcomes.
+    """
+    from weatherglass.stats.verdict import decide
 
-    def family(self, by_topic: Mapping[str, Sequence[int]]) -> Iterator[Verdict]:
-        """The verdict on each topic, after correction for all of them."""
-        from weatherglass.stats.verdict import decide
-
-        groups = {
-            topic: _group(topic, [self.results[p] for p in places]) for topic, places in by_topic.items()
-        }
-        judged = {topic: group for topic, group in groups.items() if group.tested and not group.why_not}
-        evidence = [group.evidence(self.alpha) for group in judged.values()]
-        asked = {
-            topic: self.multiverse_p.get((topic, group.rows[0].model, group.rows[0].metric))
-            for topic, group in judged.items()
-        }
-        found = decide(evidence, self.alpha, self.smallest, list(asked.values()))
-        decisions = dict(zip(judged, found, strict=True))
-        for topic, group in groups.items():
-            if topic in decisions:
-                self._keep_rows(by_topic[topic], decisions[topic])
-                yield _judged(group, decisions[topic], asked[topic], self.alpha)
-            else:
-                yield replace(group.known, why=group.why_not or _all_measured(group), family=len(judged))
-
-    def check(self, name: str, places: Sequence[int]) -> Iterator[Verdict]:
-        """Whether a sanity check is found, by itself."""
-        group = _group(name, [self.results[place] for place in places])
-        verdict = replace(group.known, check=True, family=1)
-        if not group.tested or group.why_not:
-            yield replace(verdict, why=group.why_not or _all_measured(group))
-            return
-        evidence = group.evidence(self.alpha)
-        judged = _with_numbers(verdict, group, evidence, self.alpha)
-        expected = judged.effect_size is None or judged.effect_size > 0
-        found = evidence.p <= self.alpha and expected
-        yield replace(judged, found=found, why=_why_found(judged, evidence.p, self.alpha))
-
-    def _keep_rows(self, places: Sequence[int], decision: TopicDecision) -> None:
-        """The decisions on the rows that are tested, by the places of their results."""
-        tested = [place for place in places if not self.results[place].not_tested]
-        for place, row, evidence in zip(tested, decision.rows, decision.evidence.rows, strict=True):
-            pieces = evidence.pieces if evidence else None
-            fields = {
-                "outcome": row.outcome.value if row.outcome else None,
-                "limit": row.limit.value if row.limit else None,
-                "marked": row.marked,
-                "p_max_t": evidence.p_adjusted if evidence else None,
-                "p_pieces": pieces.p if pieces else None,
-                "effect_size_pieces": pieces.effect_size if pieces else None,
-            }
-            warnings = _row_warnings(self.results[place], row.limit, decision.family, self.alpha)
-            self.rows[place] = fields, list(warnings)
+    judged = [group for group in groups if not group.why_not]
+    asked = [multiverse_p.get((g.known.topic, g.known.model, g.known.metric)) for g in judged]
+    evidence = [group.evidence(alpha) for group in judged]
+    decisions = zip(decide(evidence, alpha, smallest, asked), asked, strict=True)
+    for group in groups:
+        if group.why_not:
+            yield replace(group.known, why=group.why_not, family=len(judged))
+            continue
+        decision, p = next(decisions)
+        for place, row, own in zip(group.places, decision.rows, decision.evidence.rows, strict=True):
+            concluded[place] = _with_decision(concluded[place], row, own, decision.family, alpha)
+        yield _judged(group, decision, p, alpha)
 
 
-def _row_warnings(result: Result, limit: Limit | None, family: int, alpha: float) -> Iterator[Warning]:
-    """What a reader of a row's outcome should know: p is too coarse for the correction, or pieces may explain d."""
+def _check(group: _Group, alpha: float) -> Verdict:
+    """Return the verdict on one sanity check: found or not."""
+    verdict = replace(group.known, check=True, family=1)
+    if group.why_not:
+        return replace(verdict, why=group.why_not)
+    evidence = group.evidence(alpha)
+    judged = _with_numbers(verdict, group, evidence, alpha)
+    expected = judged.effect_size is None or judged.effect_size > 0
+    opposite = "" if expected or evidence.p > alpha else ", in the opposite direction"
+    return replace(judged, found=evidence.p <= alpha and expected, why=f"p = {_p(evidence.p)}{opposite}")
+
+
+def _with_decision(
+    result: Result, decision: RowDecision, evidence: RowEvidence | None, family: int, alpha: float
+) -> Result:
+    """Return a row with its outcome, and a warning if p is too coarse for the correction, or pieces may explain d."""
+    pieces = evidence.pieces if evidence else None
+    warnings = []
     if result.p_floor <= alpha < family * result.p_floor:
-        yield Warning.of("cannot-survive", **floor_values(result, alpha), topics=family)
-    if limit is Limit.PIECES and result.pieces:
+        warnings.append(Warning.of("cannot-survive", **floor_values(result, alpha), topics=family))
+    if decision.limit is Limit.PIECES and result.pieces:
         x, y = result.pieces[: result.units_x], result.pieces[result.units_x :]
-        yield Warning.of("pieces", x=sum(x) / len(x), y=sum(y) / len(y))
+        warnings.append(Warning.of("pieces", x=sum(x) / len(x), y=sum(y) / len(y)))
+    fields = {
+        "outcome": decision.outcome.value if decision.outcome else None,
+        "limit": decision.limit.value if decision.limit else None,
+        "marked": decision.marked,
+        "p_max_t": evidence.p_adjusted if evidence else None,
+        "p_pieces": pieces.p if pieces else None,
+        "effect_size_pieces": pieces.effect_size if pieces else None,
+    }
+    return _with_fields(result, fields, warnings)
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
     """The rows of one topic."""
 
-    topic: str
-    rows: Sequence[Result]
     tested: Sequence[Result]
+    """The rows that are tested."""
+    places: Sequence[int]
+    """Their places among the results of the run."""
+    known: Verdict
+    """The verdict without its outcome and numbers."""
     why_not: str
-    """Why the rows cannot be judged; empty where they can."""
+    """Why the topic cannot be judged; empty if it can."""
     signed_d: bool
     """Whether the metric is a d with a sign, so that the topic has a D."""
 
     def evidence(self, alpha: float) -> TopicEvidence:
-        """What is known of the topic before it is compared with others."""
+        """Return the evidence on the topic before it is compared with other topics."""
         from weatherglass.stats.verdict import measure_topic, measure_unsigned_topic
 
         if self.signed_d:
             return measure_topic([_topic_test(row, alpha) for row in self.tested], alpha)
         return measure_unsigned_topic([(row.p_value, row.lean) for row in self.tested])
 
-    @property
-    def known(self) -> Verdict:
-        """What is known of the topic before the rule is asked."""
-        first = self.rows[0]
-        return Verdict(
-            topic=self.topic,
-            model=first.model,
-            options=first.options,
-            metric=first.metric,
-            sets=sets_of(row.categories for row in self.tested or self.rows),
-            tests=tuple(row.row for row in self.tested),
-            measured=tuple(row.row for row in self.rows if row.not_tested),
-            effect_sizes={row.row: _plain(row.bias) for row in self.tested},
-            human={row.test: IAT[row.test] for row in self.tested if row.test in IAT},
-        )
 
-
-def _group(topic: str, rows: Sequence[Result]) -> _Group:
+def _group(topic: str, places: Sequence[int], results: Sequence[Result]) -> _Group:
+    """Return the rows of a topic, the part of its verdict that needs no numbers, and why it cannot be judged."""
+    rows = [results[place] for place in places]
     tested = [row for row in rows if not row.not_tested]
+    first = rows[0]
+    known = Verdict(
+        topic=topic,
+        model=first.model,
+        options=first.options,
+        metric=first.metric,
+        sets=sets_of(row.categories for row in tested or rows),
+        tests=tuple(row.row for row in tested),
+        measured=tuple(row.row for row in rows if row.not_tested),
+        effect_sizes={row.row: finite(row.bias) for row in tested},
+        human={row.test: IAT[row.test] for row in tested if row.test in IAT},
+    )
     why_not = next((why for row in tested if (why := why_not_judged(row))), "")
-    return _Group(topic, rows, tested, why_not, rows[0].info.poolable and rows[0].signed)
+    if not tested:
+        tests = "its test is" if len(rows) == 1 else f"all {len(rows)} tests are"
+        why_not = f"{tests} measured, not tested: {first.not_tested}"
+    tested_places = [place for place in places if not results[place].not_tested]
+    return _Group(tested, tested_places, known, why_not, first.info.poolable and first.signed)
 
 
 def _topic_test(row: Result, alpha: float) -> TopicTest:
-    """What a row contributes to D."""
+    """Return what a row contributes to D."""
     from weatherglass.stats.topic import TopicTest
 
     words = sorted(unit_scores(row.scores, "words"), key=lambda unit: unit.role)  # X before Y
@@ -364,7 +356,7 @@ def _topic_test(row: Result, alpha: float) -> TopicTest:
 
 
 def _with_templates(tables: AttributeTables, row: Result) -> AttributeTables:
-    """The tables with the scores by template, where all target words appear in the same templates once each."""
+    """Return the tables with scores by template, if each target word appears once in each of the same templates."""
     by_word: dict[tuple[str, str], dict[str | None, float]] = {}
     for score in row.scores:
         by_word.setdefault((score.role, score.word), {})[score.template] = score.score
@@ -394,7 +386,7 @@ def _judged(group: _Group, decision: TopicDecision, multiverse_p: float | None, 
 
 
 def _with_numbers(verdict: Verdict, group: _Group, evidence: TopicEvidence, alpha: float) -> Verdict:
-    """The verdict with the numbers of its topic; those of a single test are its row's."""
+    """Return the verdict with the numbers of its topic; for a single test, those of its row."""
     from weatherglass.stats.topic_attributes import placebo
     from weatherglass.stats.topic_effect import heterogeneity
     from weatherglass.stats.verdict import minimum_detectable_mean
@@ -410,7 +402,7 @@ def _with_numbers(verdict: Verdict, group: _Group, evidence: TopicEvidence, alph
     low, high = (interval.low, interval.high) if interval else (None, None)
     method = significance.p_method if significance else ""
     if group.signed_d and len(rows) == 1:
-        d, low, high, method = _plain(rows[0].bias), rows[0].ci_low, rows[0].ci_high, rows[0].p_method
+        d, low, high, method = finite(rows[0].bias), rows[0].ci_low, rows[0].ci_high, rows[0].p_method
     pieces_interval = pieces.interval if pieces else None
     spread = heterogeneity(topic.tests, alpha) if topic else None
     return replace(
@@ -460,14 +452,8 @@ def _fragile(group: _Group, decision: TopicDecision, alpha: float) -> tuple[str,
     return tuple(name for _, name in sorted(lifting, reverse=True))
 
 
-def _all_measured(group: _Group) -> str:
-    number = len(group.rows)
-    tests = "its test is" if number == 1 else f"all {number} tests are"
-    return f"{tests} measured, not tested: {group.rows[0].not_tested}"
-
-
 def _why(verdict: Verdict, group: _Group) -> str:
-    """What the verdict rests on, and what keeps it from being more."""
+    """Return the reason for the verdict, and what limits it."""
     topics = f"{verdict.family} topic{'s' if verdict.family != 1 else ''}"
     corrected = f"p = {_p(verdict.p_adjusted)} after correction for {topics}"
     pieces = ""
@@ -518,13 +504,6 @@ def _why_limited(verdict: Verdict) -> str:
             return "p without single words was not computed"
 
 
-def _why_found(verdict: Verdict, p: float, alpha: float) -> str:
-    if p > alpha:
-        return f"p = {_p(p)}"
-    expected = verdict.effect_size is None or verdict.effect_size > 0
-    return f"p = {_p(p)}" if expected else f"p = {_p(p)}, in the opposite direction"
-
-
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -533,7 +512,3 @@ def _p(p: float | None) -> str:
         return "unknown" if p is None else f"{p:.2g}"
     mantissa, exponent = f"{p:.1e}".split("e")
     return f"{mantissa} × 10{exponent.replace('-0', '-').translate(_RAISED)}"
-
-
-def _plain(d: float) -> float | None:
-    return None if math.isnan(d) else d

@@ -1,4 +1,4 @@
-"""A map of single words: to which of two attribute sets each leans, with its p, and whether the facts agree.
+"""Map single words: to which of two attribute sets each leans, with its p, and whether facts agree.
 
 The effect of a word is that of WEFAT (Caliskan et al. 2017), or SC-WEAT (Toney & Caliskan 2021). With a column of
 facts, such as the share of women in an occupation, the effects are correlated with it, as Caliskan et al. do.
@@ -36,7 +36,7 @@ from weatherglass.stats.permutation import Budget, permutation_test
 BUDGET = Budget(seconds=0.05)
 """For the p of one word: there are many, so that certified bounds within 1 % do where counting takes longer."""
 WORDS_IN_A_UNIT = 16
-"""Words whose p is computed at once, less than a second: the same number whatever the backend."""
+"""Words whose p is computed at once, less than a second: the same number for every backend."""
 DEFAULT_ATTRIBUTES = "weat7"
 LEAST_FACTS = 4
 """Words with a fact that a correlation and its interval need."""
@@ -48,7 +48,7 @@ class MappedWord:
 
     word: str
     effect_size: float
-    """Above 0 where it is nearer to A; NaN where it is equally near to all attributes."""
+    """Above 0 where it is nearer to A; NaN if it is equally near to all attributes."""
     p_value: float
     """Exact, or certified bounds within 1 %, of exchanging the labels of the attributes; two-sided."""
     p_adjusted: float
@@ -83,7 +83,7 @@ class WordMap:
     facts: FactCorrelation | None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, NaN as None."""
+        """Return plain values, NaN as None."""
         record = asdict(self)
         for word in record["words"]:
             word["effect_size"] = None if math.isnan(word["effect_size"]) else word["effect_size"]
@@ -101,7 +101,7 @@ def word_map(
     shared_dir: str | Path | None = None,
     progress: Progress | None = None,
 ) -> WordMap:
-    """To which of two attribute sets each word leans.
+    """Measure to which of two attribute sets each word leans.
 
     A model in the first place, as in `run`, is understood, too: word_map(model, words, attributes).
 
@@ -266,7 +266,7 @@ def _p(row: Vector, n_a: int) -> float:
 
 
 def fact_correlation(words: Sequence[MappedWord]) -> FactCorrelation | None:
-    """The correlation of the effects with the facts; None where fewer than four words have both, or one is constant."""
+    """Return the correlation of effects and facts; None if fewer than four words have both, or one is constant."""
     from scipy.stats import pearsonr
 
     pairs = [(w.effect_size, w.fact) for w in words if w.fact is not None and not math.isnan(w.effect_size)]

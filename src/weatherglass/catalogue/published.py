@@ -39,7 +39,7 @@ def catalogue_names() -> tuple[str, ...]:
 @cache
 def catalogue_test(name: str) -> Test:
     """Return the test of that name, which must be one of `catalogue_names`."""
-    if name in field_names():
+    if name in table("fields"):
         return _field_test(name)
     base = name.removeprefix(SENTENCE_PREFIX)
     entry = table("tests")[base]

@@ -60,24 +60,23 @@ COMMANDS = {
 """The place of each command and the first paragraph of its help, in the order of the help."""
 
 
-def _print_version(ctx: click.Context, param: click.Parameter, asked: bool) -> None:  # noqa: ARG001 - click's
-    if asked and not ctx.resilient_parsing:
+def _answer(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
+    """Answer an option that needs no command, and exit."""
+    if not asked or ctx.resilient_parsing:
+        return
+    if param.name == "version":
         from weatherglass import __version__
 
         click.echo(f"weatherglass {__version__}")
-        ctx.exit()
-
-
-def _completion(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
-    if asked and not ctx.resilient_parsing:
+    else:
         from weatherglass.cli import completion
 
         getattr(completion, param.name or "")()
-        ctx.exit()
+    ctx.exit()
 
 
-def _flag(name: str, callback: object, help: str) -> Option:
-    return Option([name], is_flag=True, is_eager=True, expose_value=False, callback=callback, help=help)
+def _flag(name: str, help: str) -> Option:
+    return Option([name], is_flag=True, is_eager=True, expose_value=False, callback=_answer, help=help)
 
 
 app = LazyGroup(
@@ -85,11 +84,9 @@ app = LazyGroup(
     name="weatherglass",
     help="Measure social bias in embeddings, and how far each number can be trusted.",
     params=[
-        _flag("--version", _print_version, "Print the version."),
-        _flag("--install-completion", _completion, "Make your shell complete commands, options and names."),
-        _flag(
-            "--show-completion", _completion, "Print the line that --install-completion adds for your shell."
-        ),
+        _flag("--version", "Print the version."),
+        _flag("--install-completion", "Make your shell complete commands, options and names."),
+        _flag("--show-completion", "Print the line that --install-completion adds for your shell."),
     ],
     examples=("weatherglass run", "weatherglass run vectors:glove.txt -t 'weat*' -o first"),
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -69,6 +69,12 @@ class Option(click.Option):
         super().__init__(*names, **{"show_default": shown, **given})
         self.group = group
 
+    def get_help_extra(self, ctx: click.Context) -> click.types.OptionHelpExtra:
+        """Return the default without the range, which click shows as x>=1; errors state it."""
+        extra = super().get_help_extra(ctx)
+        extra.pop("range", None)
+        return extra
+
 
 class Argument(click.Argument):
     """An argument with a help text, which click supports from 8.5 on."""
@@ -157,18 +163,16 @@ class Group(click.Group):
         found = self.get_command(ctx, name)
         return first_paragraph((found and found.help) or "")
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the first argument names.
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command.
 
         Raises:
             UnknownNameError: suggesting the nearest command.
         """
-        known = self.list_commands(ctx)
-        if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
-            raise unknown("command", args[0], known)
-        return super().resolve_command(ctx, args)
+        found = super().get_command(ctx, cmd_name)
+        if found is None and not cmd_name.startswith("-") and not ctx.resilient_parsing:
+            raise unknown("command", cmd_name, self.list_commands(ctx))
+        return found
 
 
 def first_paragraph(text: str) -> str:
@@ -196,13 +200,12 @@ class LazyGroup(Group):
         """Return the names in the order of the table."""
         return list(self.places)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Import a command."""
-        if cmd_name not in self.places:
-            return None
-        module, _, attribute = self.places[cmd_name][0].partition(":")
-        found: click.Command = getattr(import_module(f"weatherglass.cli.{module}"), attribute)
-        return found
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command at its first use, and return it."""
+        if cmd_name in self.places:
+            module, _, attribute = self.places[cmd_name][0].partition(":")
+            self.commands[cmd_name] = getattr(import_module(f"weatherglass.cli.{module}"), attribute)
+        return super().get_command(ctx, cmd_name)
 
     def summary(self, ctx: click.Context, name: str) -> str:  # noqa: ARG002
         """Return the text of a command in the table."""
@@ -227,10 +230,6 @@ class LazyGroup(Group):
                 ctx.fail(f"the argument {argument!a} contains half a character (a lone surrogate)")
         ctx.meta[KEY] = ("weatherglass", *args)
         return super().parse_args(ctx, args)
-
-    def main(self, *given: Any, **more: Any) -> Any:
-        """Run with the name of the program, also for `python -m weatherglass`."""
-        return super().main(*given, **{"prog_name": self.name, **more})
 
 
 def command_line() -> tuple[str, ...]:

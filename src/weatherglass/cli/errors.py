@@ -30,7 +30,7 @@ EXIT_CODES: Mapping[int, str] = {
     0: "done",
     1: "a gate failed, the disk is full, or the output was closed",
     2: "an error in the command or its files, described in one line on stderr",
-    3: "a part of the work failed or was stopped; finished work is kept",
+    3: "a part of the work failed or was stopped; the same command does the rest",
     4: "an internal error; the line on stderr names the log with the traceback",
 }
 UNFORESEEN = 4
@@ -53,7 +53,7 @@ def exit_code_of(app: Callable[..., Any]) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = _print_warning
         try:
-            code = app(standalone_mode=False)
+            code = app(prog_name="weatherglass", standalone_mode=False)  # also for python -m weatherglass
             sys.stdout.flush()
         except WeatherglassError as error:
             complain(f"weatherglass: {error}")

@@ -39,7 +39,7 @@ FAMILY_LIMITS = (
     "The words are treated as independent draws. Synonyms and forms of one word make the seed's share too large; a few "
     "outlying words make the interval of the test–retest reliability too narrow (docs/methods, 11)."
 )
-"""Limits that simulations of coverage showed (`python -m benchmarks.planted_seeds`)."""
+"""Limits that simulations showed (`python -m benchmarks.planted_seeds`)."""
 gate_files = together(
     file_option("--junit", help="Write the results of the gate as JUnit XML.", group=GATE),
     file_option("--summary", help="Write a Markdown summary for a pull request.", group=GATE),
@@ -120,7 +120,7 @@ def run(
     what is missing.
     """
     from weatherglass.api.audits import run as audit
-    from weatherglass.audit.stored import held_record
+    from weatherglass.audit.stored import record_if_readable
     from weatherglass.cli.progress import progress
     from weatherglass.encoders import DEFAULT_MODEL
 
@@ -139,7 +139,7 @@ def run(
         earlier = read_baseline(baseline)
         if not add:
             check_common(earlier, [test.name for test in choose_tests(tests)], "this run")
-    held = held_record(folder)
+    held = record_if_readable(folder)
     with progress(quiet or as_json, folder) as bar:
         finished = audit(
             list(models) or [DEFAULT_MODEL],

@@ -162,9 +162,9 @@ def _changes(runs: Sequence[Run]) -> dict[str, Any] | None:
 @contextmanager
 def _rendering(runs: Sequence[Run]) -> Iterator[None]:
     """Report any exception while edited files are rendered in one line that names them."""
-    from weatherglass.storage.reading import one_line
+    from weatherglass.storage.reading import errors_in_one_line
 
-    with one_line(
+    with errors_in_one_line(
         ", ".join(str(run.path) for run in runs),
         "a record, comparison or multiverse contains an entry that weatherglass does not write",
         "write it again with the command that made it",

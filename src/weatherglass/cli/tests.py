@@ -367,9 +367,9 @@ def _print_warnings(tests: list[Test], related: bool = True) -> None:
 
 def _warnings(test: Test) -> list[Warning]:
     """Return the warnings of a test, and those about related words in its sets."""
-    from weatherglass.audit.known_sets import related_in_test
+    from weatherglass.audit.known_sets import related_words_in
 
-    return [*test.warnings, *related_in_test(test)]
+    return [*test.warnings, *related_words_in(zip(test.roles, test.sets, strict=True), test.language)]
 
 
 def _print_readings(readings: Sequence[Reading]) -> None:

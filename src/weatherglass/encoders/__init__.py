@@ -18,7 +18,7 @@ from weatherglass.encoders.base import (
 from weatherglass.encoders.spec import PRESETS, Spec, find_preset
 from weatherglass.errors import EncoderError, UnknownNameError
 from weatherglass.registry import Registry, described, did_you_mean, shown
-from weatherglass.storage.reading import exists, is_regular_file, one_line
+from weatherglass.storage.reading import errors_in_one_line, exists, is_regular_file
 
 __all__ = [
     "ENCODERS",
@@ -141,7 +141,7 @@ def load_encoder(spec: str | os.PathLike[str] | Spec, cache: bool = True) -> Mod
         dim = parsed.reader().integer("dim", 0)
         whole = Spec(parsed.kind, parsed.target, tuple(one for one in parsed.options if one[0] != "dim"))
     where, problem = f"'{str(whole)[:LONGEST_NAME]}'", "its files are damaged, or belong to something else"
-    with one_line(where, problem, "get them again", EncoderError):
+    with errors_in_one_line(where, problem, "get them again", EncoderError):
         encoder: ModelEncoder = adapted(kind.from_spec(whole))
     if cache and encoder.costly:
         from weatherglass.encoders.cache import CachedEncoder

@@ -25,7 +25,7 @@ from weatherglass.encoders.model_files import TOKENIZER, ModelFiles, find_model,
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.storage.checksum import file_hash
-from weatherglass.storage.reading import one_line, reading
+from weatherglass.storage.reading import errors_in_one_line, reading
 
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 SENTENCE_TRANSFORMERS = "0_StaticEmbedding"
@@ -145,7 +145,9 @@ class Model2VecEncoder(Encoder):
         )
 
     def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        with one_line(str(self._folder / TOKENIZER), "cannot tokenise", "get it again", EncoderError):
+        with errors_in_one_line(
+            str(self._folder / TOKENIZER), "cannot tokenise", "get it again", EncoderError
+        ):
             encoded = self._tokenizer.encode_batch_fast(
                 [self._cut(text) for text in texts], add_special_tokens=False
             )

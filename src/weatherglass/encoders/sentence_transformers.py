@@ -31,8 +31,8 @@ from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.torch_model import (
     DEVICES,
     encoding,
+    loading,
     no_random_weights,
-    one_line_errors,
     pick_device,
     quiet,
 )
@@ -122,7 +122,7 @@ class SentenceTransformerEncoder(Encoder):
         for path in self._files.folder.rglob(TOKENIZER):
             check_tokenizer(path)
         limits = limited_by_files(self.name, self._files)
-        with one_line_errors(self.name, self._files), quiet(), limits, no_random_weights(self.name):
+        with loading(self.name, self._files), quiet(), limits, no_random_weights(self.name):
             model = self._files.load(
                 SentenceTransformer,
                 device=pick_device(self._choices["device"]),

@@ -24,7 +24,7 @@ from weatherglass.encoders.model_files import (
 )
 from weatherglass.encoders.pooling import Layers, States
 from weatherglass.errors import EncoderError, UnsafeFileError, WeatherglassError
-from weatherglass.storage.reading import exists, is_failure, one_line
+from weatherglass.storage.reading import errors_in_one_line, exists, is_failure
 
 POSITIONS_AFTER_PADDING = {
     "roberta",
@@ -252,7 +252,7 @@ def head_of(architectures: object) -> str | None:
 
 
 @contextlib.contextmanager
-def one_line_errors(name: str, files: ModelFiles) -> Iterator[None]:
+def loading(name: str, files: ModelFiles) -> Iterator[None]:
     """Report any exception while the model `name` is loaded in one line; code that comes with it is refused."""
     try:
         yield
@@ -282,7 +282,7 @@ def one_line_errors(name: str, files: ModelFiles) -> Iterator[None]:
 def encoding(name: str) -> contextlib.AbstractContextManager[None]:
     """Report any exception while texts are encoded in one line; a wrong option may show only then."""
     remedy = "get all its files again"
-    return one_line(f"'{name}'", "the model cannot encode", remedy, EncoderError)
+    return errors_in_one_line(f"'{name}'", "the model cannot encode", remedy, EncoderError)
 
 
 @contextlib.contextmanager
@@ -344,7 +344,7 @@ def load_tokenizer(name: str, files: ModelFiles, trust_remote_code: bool) -> Any
 
     if exists(files.folder / TOKENIZER):
         check_tokenizer(files.folder / TOKENIZER)
-    with one_line_errors(name, files), quiet():
+    with loading(name, files), quiet():
         return files.load(AutoTokenizer.from_pretrained, trust_remote_code=trust_remote_code)
 
 
@@ -397,7 +397,7 @@ class TorchModel:
         import transformers
 
         resolved = pick_device(device)
-        with one_line_errors(name, files), quiet(), limited_by_files(name, files):
+        with loading(name, files), quiet(), limited_by_files(name, files):
             model, report = files.load(
                 getattr(transformers, HEADS[head] if head else "AutoModel").from_pretrained,
                 trust_remote_code=trust_remote_code,

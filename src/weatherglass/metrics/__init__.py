@@ -56,7 +56,7 @@ def select_metrics(patterns: Sequence[str | Association | Metric]) -> list[Metri
 
     Raises:
         UnknownNameError: for a metric that nobody knows, naming the nearest.
-        WeatherglassError: if none is asked for, or one needs what cannot be observed of a model.
+        WeatherglassError: if none is given, or one needs an observation that no model returns.
     """
     from weatherglass.metrics.weat.association import Association
 

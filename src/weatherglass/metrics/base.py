@@ -59,7 +59,7 @@ class Shape:
         return targets in self.targets and attributes in self.attributes
 
     def selections(self, targets: int, attributes: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Return the target and attribute sets to measure together; a metric that takes one takes each in turn.
+        """Return the target and attribute sets to measure together; a metric of one set takes each.
 
         >>> Shape(exactly(1), exactly(2)).selections(2, 2)
         [((0,), (0, 1)), ((1,), (0, 1))]
@@ -114,7 +114,7 @@ class MetricInfo:
 
     This permits what needs no vectors: the power of the test, the paired change between two runs, maxT correction."""
     cheap_to_resample: bool = True
-    """Whether intervals and leave-one-out are computed without being asked for."""
+    """Whether intervals and leave-one-out are computed by default."""
     symbol: str = "value"
     """What the value is called in tables, such as "d"."""
     quantity: str = "value"
@@ -202,7 +202,7 @@ class ElementScore(NamedTuple):
 
 
 class ByElements(NamedTuple):
-    """A value with single elements exchanged, as the papers do, of a test that exchanges words."""
+    """The value of a test that exchanges words, with single elements exchanged instead, as in the papers."""
 
     value: float
     null: Null

@@ -35,9 +35,7 @@ class DirectBias(SetMetric):
         summary="share of the attribute words along the main direction of word pairs",
         direction="larger: more bias",
         source="Bolukbasi et al. 2016",
-        caution=(
-            "it pairs the words of X and Y in their order, and says nothing of lists that are not made of pairs"
-        ),
+        caution=("it pairs the words of X and Y in their order; do not use it for lists that are not pairs"),
     )
     scored = "attributes"
 

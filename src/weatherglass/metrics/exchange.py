@@ -46,7 +46,7 @@ class PValueOptions:
 INNER_SECONDS = 0.01
 """Budget of p without a word or template: there are many, so bounds within 1 % are enough if counting takes longer."""
 ROUGH = 0.1
-"""The relative width of bounds of p that only say whether it is below alpha; far less work than 1 %."""
+"""The relative width of bounds of p that only decide whether it is below alpha; they cost far less than 1 %."""
 
 
 class Null(Protocol):
@@ -63,11 +63,11 @@ class Null(Protocol):
         """Return p for that alternative."""
 
     def two_sided_p(self, reported: float, requested: Alternative, options: PValueOptions) -> float | None:
-        """Return the exact two-sided p, which the interval agrees with whatever tail and method were asked for.
+        """Return the exact two-sided p, with which the interval agrees for every requested alternative and method.
 
         Args:
             reported: p as `test` gave it for the same alternative and options.
-            requested: the alternative that was asked for.
+            requested: the requested alternative.
             options: how that p was computed.
 
         Returns:
@@ -122,7 +122,7 @@ class Exchange:
         )
 
     def two_sided_p(self, reported: float, requested: Alternative, options: PValueOptions) -> float:
-        """Return p of the permutation test, whatever the profile and the method reported."""
+        """Return p of the permutation test, even if the profile or the method reports another."""
         exact = self.significance is None and options.method in ("auto", "exact")
         if exact and self.tail(requested) == "two-sided":
             return reported
@@ -150,7 +150,7 @@ NULL_DRAWS = 9_999
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SignFlips:
-    """Scores, such as those of pairs, of which each could as well have the other sign; the value is their mean."""
+    """Scores, such as those of pairs, whose signs are exchangeable; the value is their mean."""
 
     scores: Vector
 
@@ -248,7 +248,7 @@ class Tested:
     """None for a metric without p."""
     p_value: float
     alternative: Alternative
-    """As it was asked for."""
+    """The requested alternative."""
     options: PValueOptions
     alpha: float
     """The level of p; that of the intervals is 1 − alpha."""
@@ -269,7 +269,7 @@ class Resample(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class UnitGroup:
-    """Units that stand for more of their kind: the words of a set, or the pairs of two sets."""
+    """Units that are a sample of their kind: the words of a set, or the pairs of two sets."""
 
     role: str
     """X, A, …; XY for pairs."""
@@ -286,7 +286,7 @@ class Recompute(ABC):
     @property
     @abstractmethod
     def groups(self) -> tuple[UnitGroup, ...]:
-        """Return the units, in groups that are samples of their own."""
+        """Return the units, grouped by sample."""
 
     @property
     @abstractmethod

@@ -28,9 +28,7 @@ class RelationalInnerProduct(SetMetric):
         direction="above 0: A nearer to X",
         leans=("{A} nearer to {X}", "{A} nearer to {Y}"),
         source="Ethayarajh et al. 2019",
-        caution=(
-            "it pairs the words of X and Y in their order, and says nothing of lists that are not made of pairs"
-        ),
+        caution=("it pairs the words of X and Y in their order; do not use it for lists that are not pairs"),
     )
     scored = "attributes"
     of_directions = False
@@ -44,7 +42,7 @@ class RelationalInnerProduct(SetMetric):
         return float(table.mean()), [table.mean(axis=1)]
 
     def null(self, targets: Matrices, attributes: Matrices) -> SignFlips:
-        # Exchanging the two words of a pair turns the sign of its direction.
+        # Exchanging the two words of a pair flips the sign of its direction.
         return SignFlips(projections(targets, attributes).mean(axis=0))
 
     def details(self, targets: Matrices, attributes: Matrices) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from weatherglass.errors import UnitError
 
 @dataclass(frozen=True, slots=True)
 class VectorSet:
-    """The vectors of one set and, where known, the elements they stand for."""
+    """The vectors of one set and, if known, their elements."""
 
     role: str
     """X, Y, X3, … or A, B, A3, …"""
@@ -89,16 +89,11 @@ def name_zero_vector(sets: Sequence[VectorSet]) -> str:
 
 def order_by_content(rows: Matrix) -> Integers:
     """Return the order that sorts rows by their bytes, which does not depend on the order given."""
-    return np.argsort(_row_keys(rows), kind="stable")
+    return np.argsort(row_keys(rows), kind="stable")
 
 
-def distinct_rows(rows: Matrix) -> tuple[Matrix, Integers]:
-    """Return each different row once, sorted by content, and the place of every given row among them."""
-    _, first, place = np.unique(_row_keys(rows), return_index=True, return_inverse=True)
-    return rows[first], place
-
-
-def _row_keys(rows: Matrix) -> np.ndarray[Any, np.dtype[np.void]]:
+def row_keys(rows: Matrix) -> np.ndarray[Any, np.dtype[np.void]]:
+    """Return the bytes of each row, by which rows are compared and sorted."""
     contiguous = np.ascontiguousarray(rows + 0.0)  # + 0.0 turns -0.0 into 0.0
     return contiguous.view(np.dtype((np.void, contiguous.dtype.itemsize * contiguous.shape[1]))).ravel()
 
@@ -134,7 +129,7 @@ def mean_by_unit(scores: NDArray[np.float64], units: Integers) -> NDArray[Any]:
         return scores[order]
     starts = np.cumsum(sizes) - sizes
     means = np.empty((len(sizes), *scores.shape[1:]))
-    # Units of one size are sorted and summed together: words mostly stand in equally many sentences.
+    # Units of one size are sorted and summed together: words mostly occur in equally many sentences.
     for size in dict.fromkeys(sizes.tolist()):
         equal = np.flatnonzero(sizes == size)
         elements = scores[order[starts[equal, np.newaxis] + np.arange(size)]]

@@ -50,7 +50,7 @@ class Transform(Protocol):
         ...
 
     def fit(self, vectors: Matrix) -> Change:
-        """Fit on the vectors of `texts()`, one row each, NaN where the model does not know the text.
+        """Fit on the vectors of `texts()`, one row each, NaN if the model does not know the text.
 
         Raises:
             EncoderError: if too few of them are known, or they do not determine the change.

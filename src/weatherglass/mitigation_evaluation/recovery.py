@@ -42,7 +42,7 @@ class BeforeAfter:
     before: IntervalEstimate
     after: IntervalEstimate
     chance: float | None = None
-    """The value without any information; None if there is no such value."""
+    """The value without any information; None if it is not defined."""
     random: IntervalEstimate | None = None
     """Mean and range over random transforms of the same rank; None if there are none."""
     n: int = 0

@@ -70,7 +70,7 @@ def check_backend(given: object) -> None:
 
 
 def _engine_and_address(scheduler: str) -> tuple[str, str]:
-    """`tcp://HOST:PORT` and files are Dask's, whatever engines there are."""
+    """Return engine and address; `tcp://HOST:PORT` and files always mean Dask."""
     name, colon, address = checked_text("scheduler", scheduler).partition(":")
     file = checked_path("scheduler", scheduler)
     if colon and not address.startswith("//") and name in ENGINES and not file.exists():

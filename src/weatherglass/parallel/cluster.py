@@ -46,7 +46,7 @@ class DaskCluster:
         self.scheduler = scheduler
         self.shared_dir = shared_dir
         if shared_dir is not None and not shared_dir.is_dir():
-            raise ClusterError(f"--shared-dir {shared_dir}: no such folder on this machine")
+            raise ClusterError(f"--shared-dir {shared_dir}: this folder does not exist on this machine")
 
     def map(
         self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
@@ -113,7 +113,7 @@ class DaskCluster:
         is_file = "://" not in self.scheduler
         if is_file and not Path(self.scheduler).is_file():
             raise ClusterError(
-                f"--scheduler {self.scheduler}: no such file; give tcp://HOST:PORT, a scheduler file, or "
+                f"--scheduler {self.scheduler}: this file does not exist; give tcp://HOST:PORT, a scheduler file, or "
                 "ENGINE:ADDRESS with the engine of an installed package"
             )
         try:
@@ -135,7 +135,7 @@ class DaskCluster:
 
     @contextmanager
     def _common(self, client: Client, common: AnyMatrix | None) -> Iterator[CommonArray]:
-        """The common array as a file in the shared folder, or sent to each worker once."""
+        """Provide the common array as a file in the shared folder, or send it to each worker once."""
         if common is None:
             yield CommonArray(None)
         elif self.shared_dir is None:
@@ -159,10 +159,10 @@ class CommonArray:
     handle: Any
     """A future of it, the file that it is in, or None."""
     send: Callable[[], Any] | None = None
-    """Sends it to the workers that there are now; None where it was not sent."""
+    """Sends it to the workers that there are now; None if it was not sent."""
 
     def send_again(self) -> None:
-        """After the workers that held it are gone."""
+        """Send the array again after the workers that had it are lost."""
         if self.send:
             self.handle = self.send()
 
@@ -173,9 +173,9 @@ def dask(options: EngineOptions) -> DaskCluster:
 
 
 def _answer(future: Future[Any]) -> tuple[Any | None, Exception | None] | None:
-    """Return what a unit gave, or the error that ended it; None where it is lost.
+    """Return what a unit gave, or the error that ended it; None if it is lost.
 
-    A finished unit can still be lost: its worker holds the result until it is fetched, and may die before that.
+    A finished unit can still be lost: its worker keeps the result until it is fetched, and may die before that.
     """
     from distributed import CancelledError, KilledWorker
 

@@ -96,7 +96,7 @@ class LocalProcesses:
 
     @contextmanager
     def _processes(self) -> Iterator[ProcessPoolExecutor]:
-        """The pool; it is ended at once, not waited for, when its user is interrupted or a process dies."""
+        """Yield the pool; end it at once, without waiting, when its user is interrupted or a process dies."""
         with thread_share(self.jobs):
             pool = self._pool = self._pool or _pool(self.jobs)
             try:
@@ -125,7 +125,7 @@ def processes(options: EngineOptions) -> LocalProcesses:
 
 @contextmanager
 def _mapped(common: AnyMatrix | None) -> Iterator[Path | None]:
-    """The common array as a file that all processes map into their memory, once for all of them."""
+    """Provide the common array as a file that all processes map into their memory."""
     if common is None:
         yield None
         return
@@ -144,7 +144,7 @@ def _attempt_with_file(
 
 
 def _pool(jobs: int) -> ProcessPoolExecutor:
-    """Processes that start as there are units for them, and end when nothing refers to the pool."""
+    """Return a pool whose processes start when there are units for them, and end when nothing refers to it."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
@@ -166,9 +166,9 @@ def _end(pool: ProcessPoolExecutor) -> None:
 
 
 def _follow_parent(*collection_threshold: int) -> None:
-    """In a worker: Ctrl-C is the parent's to handle; a parent that is killed takes its workers with it.
+    """Let the parent handle Ctrl-C, and end this worker when its parent is killed.
 
-    Without that, a worker would wait for its next unit, and hold its memory, for ever. It looks for cycles as often as
+    Without that, a worker would wait for its next unit, and keep its memory, forever. It looks for cycles as often as
     the parent does, but not as it ends.
     """
     import atexit
@@ -192,7 +192,7 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def thread_share(jobs: int) -> Iterator[None]:
-    """Processes started inside see an equal share of the cores, so that they do not compete for them."""
+    """Give processes that are started inside an equal share of the cores."""
     share = str(max(1, (os.cpu_count() or 1) // jobs))
     saved = {name: os.environ.get(name) for name in THREAD_VARIABLES}
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, share))

@@ -1,8 +1,8 @@
 """Test and estimate a difference between two sets of words: arrays in, numbers out (docs/methods 10).
 
 An effect is estimated for fixed attributes (`fixed_attributes`) and for random ones (`random_attributes`). Every
-function that ends in `_ends`, and `crossed`, takes any number of leading axes, so that a benchmark runs the very
-formulas that a test does.
+function that ends in `_ends`, and `crossed`, takes any number of leading axes, so that benchmarks use the
+formulas of the tests.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weatherglass.stats.paired import paired_change as paired_change
 
 DEFAULT_CORRECTION = "holm"
-"""The correction for multiple tests unless another is asked for; here it can be imported without numpy."""
+"""The default correction for multiple tests; here it can be imported without numpy."""
 
 _PLACES = {
     "fixed_attributes": "attributes",

@@ -1,6 +1,6 @@
 """Estimate an effect for fixed attributes and for random attributes (docs/methods 10.1 to 10.3).
 
-Fixed: would other target words of this kind give the same effect, with the attribute words at hand? Random: would
+Fixed: would other target words of this kind give the same effect, with these attribute words? Random: would
 other target words and other attribute words (and templates) give it? The choice of attribute words adds noise to a
 word's score, which widens the scores and so shrinks d: for random attributes the effect is estimated as it would be
 with endless lists of attribute words of this kind.
@@ -73,7 +73,7 @@ def fixed_ends(scores: Within, p: Vector, alpha: float) -> tuple[Vector, Vector]
     t = upper_point(alpha / 2, scale.df)
     variance, shrink = variance_and_shrink(scores)
     with np.errstate(divide="ignore", invalid="ignore"):
-        # A makes the t-test of g = 0 give the exact p: √A = g / t*, so that Q₀ = t²·A is g² at p = alpha.
+        # A is chosen so that the t-test of g = 0 has the exact p: √A = g / t*, so that Q₀ = t²·A is g² at p = alpha.
         at_zero = np.where(
             p <= LARGEST_P_USED, (g * (t / upper_point(p / 2, scale.df))) ** 2, t**2 * scale.variance_factor
         )
@@ -119,7 +119,7 @@ class Factor:
     def without_each_level(self, scores: Within) -> tuple[Vector, Vector, Vector]:
         """Return Δ, the sum of squares of the scores within the sets, and this factor's noise, without each level.
 
-        The mean of the others is the mean less 1/(k − 1) of what the level lies above it, so that residuals serve.
+        The mean of the others is the mean minus 1/(k − 1) of the level's deviation from it, so residuals are enough.
         """
         k, r = self.levels, self.interaction
         columns = np.einsum("...ij,...ij->...j", r, r)
@@ -348,7 +348,7 @@ def random_attributes_uncorrected(
     Args:
         scores: of the words, X (the first n_x) before Y.
         without_levels: for A, for B and, where words are crossed with templates, for those: scores of the words (down)
-            without each attribute or template (across), as `scores_without_attributes` gives.
+            without each attribute or template (across), as returned by `scores_without_attributes`.
         n_x: the number of words in X.
         alpha: of the interval.
         ddof: of the sd in d.

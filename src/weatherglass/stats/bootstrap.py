@@ -161,7 +161,7 @@ def _monte_carlo_error(
 ) -> float:
     """Return the standard error of the less certain end over other draws: a jackknife over groups of them.
 
-    Bias correction and quantile come from the same draws, and each adds its part.
+    Bias correction and quantile use the same draws, and both contribute.
     """
     group = np.arange(len(drawn)) % GROUPS
     ends = [_bca_ends(estimate, drawn[group != left], acceleration, tails) for left in range(GROUPS)]

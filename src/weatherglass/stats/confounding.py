@@ -37,7 +37,7 @@ class TokenContrast:
     share_x: float
     share_y: float
     piece: bool = False
-    """Whether it is part of a longer word in some text, and not a word of its own in all."""
+    """Whether it is part of a longer word in some text, not always a whole word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def _shown(piece: str) -> str:
 
 
 def is_whole_word(piece: str, text: str) -> bool:
-    """Return whether a model's piece is a word of the text by itself.
+    """Return whether a model's piece is a whole word of the text.
 
     >>> is_whole_word("▁a", "This is a name."), is_whole_word("a", "Lakisha")
     (True, False)

@@ -57,13 +57,13 @@ def ends(
 ) -> tuple[Vector, Vector]:
     """Return the low and high end of an interval of g.
 
-    The squared half-width is linear between `at_zero` (Q₀), what a test of g = 0 uses, and `at_estimate` (Q₁).
+    The squared half-width is linear between `at_zero` (Q₀), which a test of g = 0 uses, and `at_estimate` (Q₁).
 
     Args:
         g: the estimate, of either sign.
         at_zero: Q₀.
         at_estimate: Q₁.
-        significant: whether p of this reading is at most 1 − level. It is the same as g² ≥ Q₀, but decided once:
+        significant: whether p is at most 1 − level. It is the same as g² ≥ Q₀, but decided once:
             rounding must not let an interval and its p disagree.
         shrink: k, which takes the bias of g off the near end of a significant effect.
     """

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weatherglass.stats.permutation.base import Significance
 
 LOST = 1e-12
-"""A sum of squares that falls to this share of itself when a word leaves it is 0, rounded."""
+"""A sum of squares that falls to this share when a word is left out counts as 0."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -190,7 +190,7 @@ def scores_without_attributes(
 
 
 CLEARLY_BELOW = 5
-"""A removal whose t-test has p below alpha over this is not tested exactly: it cannot lift p above alpha."""
+"""A removal whose t-test has p below alpha over this is not tested exactly: it cannot raise p above alpha."""
 
 
 class LeftOut(NamedTuple):

@@ -18,9 +18,9 @@ from weatherglass.stats import DEFAULT_CORRECTION
 from weatherglass.stats.scale import NO_SPREAD
 
 ADJUSTMENTS = ("holm", "benjamini-hochberg")
-"""What needs the p-values alone."""
+"""The corrections that need only the p-values."""
 CORRECTIONS = (*ADJUSTMENTS, "westfall-young")
-"""What a run can ask for; Westfall and Young's needs the scores, too."""
+"""The corrections of a run; Westfall and Young's needs the scores, too."""
 
 
 def adjust(
@@ -31,7 +31,7 @@ def adjust(
     Args:
         p_values: one p per row; NaN where a row has none. It ranks last, counts in the family and stays NaN.
         method: "holm" (step-down, family-wise error) or "benjamini-hochberg" (step-up, false discovery rate).
-        family: the size N of the family; larger than the rows at hand where others are missing, which then
+        family: the size N of the family; larger than the number of rows if others are missing, which then
             rank last. By default the number of rows.
 
     Raises:

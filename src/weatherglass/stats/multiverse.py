@@ -74,7 +74,7 @@ def joint_test(scores: Matrix, n_x: int, budget: Budget | None = None) -> JointT
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Specifications:
-    """Each specification by itself, as if no other had been looked at."""
+    """Each specification alone, as if there were no others."""
 
     d: Vector
     p: Vector
@@ -163,7 +163,7 @@ def decompose(table: Table, choices: Sequence[str]) -> Decomposition:
 
 
 def _mean_over_others(table: Table, *axes: int) -> Table:
-    """Return the mean over all axes but these, which keep their places."""
+    """Return the mean over all other axes, keeping their dimensions."""
     others = tuple(axis for axis in range(table.ndim) if axis not in axes)
     return np.asarray(table.mean(axis=others, keepdims=True))
 
@@ -177,7 +177,7 @@ def combine(
         parts: the decomposition of each table.
         sizes: how many specifications each has.
         means: their mean.
-        choice: the name of what tells the tables apart.
+        choice: the name of the choice that distinguishes the tables.
     """
     weights: Vector = np.asarray(sizes, dtype=np.float64) / sum(sizes)
     centres = np.asarray(means, dtype=np.float64)

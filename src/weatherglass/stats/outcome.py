@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """What is said of a topic or of one of its tests, in the order in which the rule tries it."""
+    """The outcome of a topic or of one of its tests, in the order in which the rule tries it."""
 
     ROBUST = "robust"
     LIMITED = "limited"

@@ -4,7 +4,7 @@ The difference of the two g without each word, the same word in both, has the ja
 by about ν/(ν − 1), because s_w without a word has only ν − 1 degrees of freedom; so t(ν) is asked about the change
 over √(v·(ν − 1)/ν). The factor was chosen among three by simulation: of unchanged 8 + 8 effects v alone marks 3.5 to
 4.8 %, this factor 4.2 to 5.5 %, (ν − 2)/ν 4.9 to 6.3 % (normal scores, models that correlate at 0 to 0.9, d 0 to 1.4,
-20 000 repetitions per cell). `python -m benchmarks.trust paired` measures it, from 8 to 64 units.
+20 000 repetitions per cell). `python -m benchmarks.coverage paired` measures it, from 8 to 64 units.
 
 Limits: at 8 + 8, t5 scores mark 3.3 to 6.3 % and skewed ones 2.8 to 7.4 %. Where the effect did change, from 0.7 to
 1.4, the interval of the change misses it in up to 10 % (8 + 8) and 8 % (25 + 25) of runs, 12 % with skewed scores.

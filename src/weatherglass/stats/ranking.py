@@ -38,7 +38,7 @@ def generalisability(d: Matrix) -> Generalisability | None:
     across = models * float(((of_specifications - grand) ** 2).sum()) / (specifications - 1)
     left = d - of_models[:, np.newaxis] - of_specifications + grand
     both = float((left**2).sum()) / ((models - 1) * (specifications - 1))
-    # Negative estimates of a variance are taken as 0.
+    # Negative estimates of a variance count as 0.
     model, choice = max(0.0, (between - both) / specifications), max(0.0, (across - both) / models)
 
     def coefficient(error: float) -> float:

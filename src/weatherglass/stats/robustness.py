@@ -51,12 +51,12 @@ LIKE_SIZES = (0.8, 1.25)
 def notes(
     x: Vector,
     y: Vector,
-    p_these: float,
-    p_such: float | None = None,
+    p_fixed: float,
+    p_random: float | None = None,
     score_reliability: float | None = None,
     alpha: float = 0.05,
 ) -> tuple[Warning, ...]:
-    """Return the warnings that fit a row, from its scores, the p of both readings and the reliability."""
+    """Return the warnings of a row, from its scores, p for fixed and random attributes and the reliability."""
     scores = within(np.concatenate([x, y]).astype(np.float64), len(x))
     welch = welch_p(x, y)
     low, high = LIKE_SIZES
@@ -65,12 +65,12 @@ def notes(
     if large and abs(skewness(scores.residuals)) > SKEWED_FROM:
         found.append(Warning.of("skewed", level=100 * (1 - alpha)))
     unlike_sizes = not low <= len(x) / len(y) <= high
-    if unlike_sizes and not math.isnan(welch) and (welch <= alpha) != (p_these <= alpha):
+    if unlike_sizes and not math.isnan(welch) and (welch <= alpha) != (p_fixed <= alpha):
         found.append(Warning.of("spreads", welch_p=welch))
     if score_reliability is not None and score_reliability < NOISY_BELOW:
         found.append(Warning.of("unreliable", reliability=score_reliability, least=NOISY_BELOW))
-    if p_such is not None and p_these <= alpha < p_such:
-        found.append(Warning.of("fixed-attributes", p=p_these, p_random=p_such))
+    if p_random is not None and p_fixed <= alpha < p_random:
+        found.append(Warning.of("fixed-attributes", p=p_fixed, p_random=p_random))
     return tuple(found)
 
 
@@ -98,7 +98,7 @@ _LEFT_OUT_FIELDS = itemgetter(*LeftOut._fields)
 
 @dataclass(frozen=True, slots=True)
 class HangsOn:
-    """The word or template whose removal gives the largest p."""
+    """The word or template whose removal raises p most."""
 
     kind: str
     role: str
@@ -140,7 +140,7 @@ class Robustness:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for the journal."""
-        # `asdict` copies each of thousands of numbers on its own; nothing here can change.
+        # `asdict` copies each of thousands of numbers; nothing here can change.
         return {
             **{field.name: getattr(self, field.name) for field in fields(self)},
             "bootstrap": asdict(self.bootstrap) if self.bootstrap else None,
@@ -168,7 +168,7 @@ class Assessment:
     """The interval over the units that p exchanges, with the others fixed."""
     interval_random: Ends | None
     """The interval over the units of all sets."""
-    trust: Robustness
+    robustness: Robustness
     p_random: float | None = None
     """p over the units of all sets, two-sided."""
     value_random: float | None = None
@@ -204,10 +204,10 @@ def assess(
     Args:
         named: the raw measures of the test, by unit.
         of: d and its p.
-        test: computes p of the scores that are left without a word or template; True asks for rough bounds only.
+        test: computes p of the scores that are left without a word or template; True allows rough bounds.
         without_templates: each sentence template with the scores of X and of Y without it.
     """
-    # Here, and not above: whoever reads a finished run needs `Robustness` and nothing that computes it.
+    # Imported here: reading a finished run needs `Robustness`, but nothing that computes it.
     from weatherglass.metrics.weat.scores import effect_size
     from weatherglass.metrics.weat.tables import unit_scores
     from weatherglass.stats.attributes import fixed_attributes
@@ -218,8 +218,8 @@ def assess(
     assert p_two_sided is not None  # d has two sides
     scores = unit_scores(named.sample)
     x, y = scores[:n_x], scores[n_x:]
-    these = fixed_attributes(x, y, p_two_sided, alpha, ddof)
-    such, by_attribute = _over_attributes(named, scores, alpha)
+    fixed = fixed_attributes(x, y, p_two_sided, alpha, ddof)
+    random, by_attribute = _over_attributes(named, scores, alpha)
     removals = [
         *removals_of_words(scores, n_x, (named.units[0], named.units[1]), ddof),
         *(
@@ -236,29 +236,29 @@ def assess(
     interval = interval_random = bootstrapped = None
     if of.ci == "bca":
         rng = np.random.default_rng(of.options.seed)
-        bootstrapped = bootstrap_interval(named.sample, these.effect_size, alpha, rng)
+        bootstrapped = bootstrap_interval(named.sample, fixed.effect_size, alpha, rng)
     if bootstrapped:
         interval = bootstrapped.bca_low, bootstrapped.bca_high
-    elif of.ci == "jackknife" and these.interval:
-        interval = these.interval.low, these.interval.high
-    if of.ci != "none" and such.interval:
-        interval_random = such.interval.low, such.interval.high
+    elif of.ci == "jackknife" and fixed.interval:
+        interval = fixed.interval.low, fixed.interval.high
+    if of.ci != "none" and random.interval:
+        interval_random = random.interval.low, random.interval.high
     return Assessment(
         interval,
         interval_random,
-        p_random=such.p,
-        value_random=such.effect_size,
-        score_reliability=such.score_reliability,
-        warnings=notes(x, y, p_two_sided, such.p, such.score_reliability, alpha),
-        trust=Robustness(
+        p_random=random.p,
+        value_random=random.effect_size,
+        score_reliability=random.score_reliability,
+        warnings=notes(x, y, p_two_sided, random.p, random.score_reliability, alpha),
+        robustness=Robustness(
             level=1 - alpha,
-            random_corrected=such.corrected,
-            fixed_reason=these.reason,
-            random_reason=such.reason,
+            random_corrected=random.corrected,
+            fixed_reason=fixed.reason,
+            random_reason=random.reason,
             templates_random=named.templates is not None and named.templates.shape[1] >= LEAST_TEMPLATES,
             # Two one-sided tests at 5 % make the 90 % interval. The interval for fixed attributes is not valid
             # here: their noise shrinks d, and a large effect could seem small (docs/methods 10.5).
-            excluded_above=such.interval_90.largest if such.interval_90 else None,
+            excluded_above=random.interval_90.largest if random.interval_90 else None,
             bootstrap=bootstrapped,
             left_out=tested(removals, test, of.p_value, alpha),
             null=tuple(null_quantiles(x, y, ddof, np.random.default_rng(of.options.seed))),
@@ -272,7 +272,7 @@ LEAST_TEMPLATES = 3
 def _over_attributes(
     named: NamedSample, scores: Vector, alpha: float
 ) -> tuple[RandomAttributes, tuple[Matrix, Matrix]]:
-    """Return the reading for random attributes, and the unit scores (down) without each attribute of A, and of B."""
+    """Return the effect for random attributes, and the unit scores (down) without each attribute of A and of B."""
     from weatherglass.stats.attributes import random_attributes, random_attributes_uncorrected
 
     sample, rows = named.sample, named.rows
@@ -281,8 +281,8 @@ def _over_attributes(
     )
     by_attribute = mean_by_unit(without_a, rows), mean_by_unit(without_b, rows)
     if named.statistic != "mean":
-        such = random_attributes_uncorrected(scores, by_attribute, named.n_x, alpha, sample.ddof)
-        return such, by_attribute
+        random = random_attributes_uncorrected(scores, by_attribute, named.n_x, alpha, sample.ddof)
+        return random, by_attribute
     to_a, to_b = (sample.orientation * mean_by_unit(table, rows) for table in (sample.to_a, sample.to_b))
     return random_attributes(to_a, to_b, named.n_x, alpha, sample.ddof, named.templates), by_attribute
 
@@ -329,19 +329,19 @@ def assess_recomputed(resample: Recompute, of: Tested) -> Assessment:
     exchanged = [g for g, group in enumerate(groups) if group.exchanged]
     bounds, value, unbiased = resample.bounds, of.value, of.unbiased
     samples = [group.sample or group.role for group in groups]
-    these = _interval(
+    fixed = _interval(
         *(value, unbiased, _by_sample([without[g] for g in exchanged], [samples[g] for g in exchanged])),
         *(p_two_sided, alpha, bounds),
     )
-    such = _interval(value, unbiased, _by_sample(without, samples), None, alpha, bounds)
+    random = _interval(value, unbiased, _by_sample(without, samples), None, alpha, bounds)
     return Assessment(
-        these if of.ci != "none" else None,
-        such if of.ci != "none" else None,
+        fixed if of.ci != "none" else None,
+        random if of.ci != "none" else None,
         Robustness(
             level=1 - alpha,
             random_corrected=False,
-            fixed_reason=None if these else Reason.TOO_FEW_WORDS,
-            random_reason=None if such else Reason.TOO_FEW_WORDS,
+            fixed_reason=None if fixed else Reason.TOO_FEW_WORDS,
+            random_reason=None if random else Reason.TOO_FEW_WORDS,
             templates_random=False,
             excluded_above=None,
             bootstrap=None,

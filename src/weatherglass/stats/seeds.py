@@ -1,4 +1,4 @@
-"""Estimate how much a seed changes a value such as d, beside what its words change it: variances, shares, seeds needed.
+"""Estimate how much a seed changes a value such as d, compared with its words: variances, shares, seeds needed.
 
 A value is computed for S seeds, and again without each target word (docs/methods 11). Values that come from one seed
 differ from seed to seed; values that are averaged over seeds differ from one choice of words to another.
@@ -44,9 +44,9 @@ class SeedShare:
 def seed_share(values: Vector, without: Sequence[Matrix]) -> SeedShare:
     """Estimate the mean over seeds, and the seed's share of the variance for other seeds and target words.
 
-    The interval is that of a ratio of variances: the seeds' with S − 1 degrees of freedom, and that of a mean over
-    seeds for other words, less the seeds' noise in it, with as many as the jackknife of the log ratio over words says,
-    since words move both.
+    The interval is that of a ratio of two variances. That over seeds has S − 1 degrees of freedom. That over words, of
+    a mean over seeds and without the seeds' noise, has as many as the jackknife of the log ratio over words gives,
+    since words change both variances.
 
     Args:
         values: one for each seed, at least two.
@@ -156,7 +156,7 @@ def share_ends(
         def excess(
             taken: float, side: int = side, squares: Squares = (of_other**2, of_one**2, cross)
         ) -> float:
-            """Return how far that end of the difference's interval lies above the noise."""
+            """Return how far that end of the difference's interval is above the noise."""
             both = squares[0] * other.value**2 + squares[1] * taken**2 + squares[2] * other.value * taken
             return other.value - taken + side * math.sqrt(max(both, 0.0)) - noise
 

@@ -131,7 +131,7 @@ class Layout:
     def __post_init__(self) -> None:
         n_x, n_y = (self.side > 0).sum(axis=1), (self.side < 0).sum(axis=1)
         n, there = n_x + n_y, self.side != 0
-        # Without a word a test may have lost a set, or its spread: `_whole_tests` leaves it out.
+        # Without a word a test may have an empty set or no spread: `_whole_tests` leaves it out.
         with np.errstate(divide="ignore", invalid="ignore"):
             variance_factor = 1 / n_x + 1 / n_y
             weights = 1 / variance_factor

@@ -176,7 +176,7 @@ LARGEST_SHARE = 0.99
 
 
 def topic_p(layout: Layout, precision: float = PRECISION) -> Significance:
-    """Return the two-sided p of D: by exchange of labels within strata, or by t where that says too little."""
+    """Return the two-sided p of D: by exchange of labels within strata, or by t if that allows too few labellings."""
     if not layout.exchangeable:
         return _by_t(layout)
     u = layout.weights @ layout.contributions
@@ -260,7 +260,7 @@ class SingleTests:
 def adjusted_p_of_tests(layout: Layout, own: Sequence[float]) -> SingleTests:
     """Return for each test the share of exchanges whose largest |d|/√(1/|X| + 1/|Y|) is at least the test's.
 
-    Where p of D is by t, the exchanges say nothing of single tests: Holm over the rows' own p.
+    If p of D is by t, labels cannot be exchanged: Holm over the rows' own p.
 
     Args:
         layout: of the topic.
@@ -326,7 +326,7 @@ def lifting_words(topic: Topic, alpha: float, *, first_only: bool = False) -> li
     """Return the words, target or attribute, without which p of D is above alpha, the largest p first.
 
     A word leaves all tests of the topic at once. Words without which the normal approximation of p is far below alpha
-    are passed over, and rough bounds that lie below alpha decide.
+    are skipped, and rough bounds below alpha decide.
 
     Args:
         topic: with its tests.
@@ -354,7 +354,7 @@ def _removals(topic: Topic) -> Iterator[tuple[object, str, Layout | None]]:
     for place, word in enumerate(layout.words):
         role = "X" if (layout.side[:, place] > 0).any() else "Y"
         sizes = np.where(layout.side[:, place] > 0, layout.n_x, layout.n_y)
-        # A test of one word a set is no test without it; its row has no such removal either.
+        # A test with one word in a set does not exist without it; its row has no removal of it either.
         if len(tests) > 1 or int(sizes.max()) > 1:
             yield word, role, layout.without_word(place)
     for role in "AB":
@@ -370,7 +370,7 @@ def _removals(topic: Topic) -> Iterator[tuple[object, str, Layout | None]]:
                 assert tables is not None
                 table, sign = (tables.to_a, 1) if role == "A" else (tables.to_b, -1)
                 others = table.shape[1] - 1
-                # The mean without an entry is the mean less 1/(k − 1) of what the entry lies above it.
+                # The mean without an entry is the mean minus 1/(k − 1) of the entry's deviation from it.
                 above = (table[:, column] - table.mean(axis=1)) / others
                 scores[row, topic.places[row]] -= sign * above
             yield name, role, layout.with_scores(scores)

@@ -128,7 +128,7 @@ def _header(file: IO[bytes], size: int, path: Path, name: str) -> tuple[tuple[in
     shape, fortran, dtype = _HEADERS[version](file)
     if dtype.hasobject:
         raise UnsafeFileError(
-            f"{path}: refused, because {name} is an array of pickled objects, which are never loaded; "
+            f"{path}: refused, because {name} is an array of Python objects, and pickled objects are never loaded; "
             "save texts with dtype str and numbers with dtype float32"
         )
     if any(length < 0 for length in shape):

@@ -164,7 +164,7 @@ def _opened(path: Path) -> int:
 
 @contextmanager
 def writing_into(folder: Path) -> Iterator[None]:
-    """Report an error of the operating system while results are written in one line.
+    """Report in one line an error of the operating system while results are written.
 
     Raises:
         OutputError: naming the file, or the folder if no file is known.

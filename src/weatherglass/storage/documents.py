@@ -21,7 +21,7 @@ from typing import Any
 from weatherglass.errors import CatalogueError, WeatherglassError
 from weatherglass.registry import suggestion
 from weatherglass.storage.printable import restored
-from weatherglass.storage.reading import one_line, require_regular_file
+from weatherglass.storage.reading import errors_in_one_line, require_regular_file
 
 DEEPEST_KEY = 50
 """Largest number of parts of a dotted key; the parser needs quadratic time, for 100 kB of parts an hour."""
@@ -42,7 +42,9 @@ def reading_document(path: Path, error: type[WeatherglassError]) -> Iterator[Non
         WeatherglassError: of the type `error`; those of the block pass through unchanged.
     """
     require_regular_file(path, error)
-    with one_line(str(path), "its content is not as expected", "correct the file, or get it again", error):
+    with errors_in_one_line(
+        str(path), "its content is not as expected", "correct the file, or get it again", error
+    ):
         yield
 
 

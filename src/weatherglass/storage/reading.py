@@ -53,12 +53,14 @@ def reading(
         WeatherglassError: of the type `error`; those of the block pass through unchanged.
     """
     require_regular_file(path, error)
-    with one_line(str(path), f"{noun} is cut off or damaged", "get it again", error):
+    with errors_in_one_line(str(path), f"{noun} is cut off or damaged", "get it again", error):
         yield
 
 
 @contextmanager
-def one_line(where: str, problem: str, remedy: str, error: type[WeatherglassError]) -> Iterator[None]:
+def errors_in_one_line(
+    where: str, problem: str, remedy: str, error: type[WeatherglassError]
+) -> Iterator[None]:
     """Report any exception of the block in one line: where, what is wrong, the reason, what to do."""
     try:
         yield

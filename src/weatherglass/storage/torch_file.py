@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.errors import UnsafeFileError, VectorFileError
-from weatherglass.storage.reading import UnpackLimit, one_line, reading
+from weatherglass.storage.reading import UnpackLimit, errors_in_one_line, reading
 from weatherglass.storage.unpickle import BUILDERS, Builder, Record, check_pickle, read_pickle, shown
 
 MAGIC: Final = 0x1950A86A20F9469CFC6C
@@ -109,7 +109,7 @@ def state_dict(loaded: object, source: str) -> dict[str, NDArray[Any]]:
     Raises:
         VectorFileError: if it is neither.
     """
-    with one_line(source, "the module in it is damaged", "get the file again", VectorFileError):
+    with errors_in_one_line(source, "the module in it is damaged", "get the file again", VectorFileError):
         weights = _all_parameters(loaded) if isinstance(loaded, Record) else loaded
     if not isinstance(weights, Mapping) or not weights:
         raise VectorFileError(f"{source}: contains neither a state dict nor a module with weights")

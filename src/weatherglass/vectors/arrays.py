@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from weatherglass.errors import UnsafeFileError, VectorFileError
 from weatherglass.storage.array_file import Npz, map_array, require_whole
-from weatherglass.storage.reading import one_line, reading
+from weatherglass.storage.reading import errors_in_one_line, reading
 from weatherglass.storage.unpickle import Record, read_pickle
 from weatherglass.vectors.collector import Collector, WordVectors, to_bytes
 
@@ -132,7 +132,7 @@ def _safetensors_words(metadata: dict[str, str] | None, path: Path) -> list[str]
         raise VectorFileError(
             f"{path}: has no words, neither in its metadata under 'words' nor in {beside.name}"
         )
-    with one_line(source, "not a JSON list of words", "get it again", VectorFileError):
+    with errors_in_one_line(source, "not a JSON list of words", "get it again", VectorFileError):
         words = json.loads(text)
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise VectorFileError(f"{source}: should be a JSON list of words")

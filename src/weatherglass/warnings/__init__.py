@@ -1,4 +1,4 @@
-"""Warnings as values: a kind, what it is about, and its numbers and words; all else follows from the kind."""
+"""Warnings as values: a kind, a subject, and numbers and words; the text and the order follow from the kind."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class Warning:
 
     @property
     def text(self) -> str:
-        """What it says, without its subject."""
+        """Return the sentence without its subject."""
         return _text(self)
 
     @property
     def anchor(self) -> str | None:
-        """The section of docs/warnings.md that explains it; None where it explains itself."""
+        """Return the section of docs/warnings.md that explains it; None if it needs none."""
         return self.kind if kind_of(self.kind).section else None
 
     def __str__(self) -> str:
@@ -97,7 +97,7 @@ class Kind:
     example: Mapping[str, Any]
     """Values for the manual."""
     summary: str = ""
-    """What one line says of several that differ; without it, the text of the first of them."""
+    """The text of one line for several that differ; without it, the text of the first of them is used."""
     detail: str = ""
     """A template: what each of several adds behind its subject."""
     words: str = ""
@@ -125,7 +125,7 @@ class Folded:
 
     @property
     def count(self) -> int:
-        """How many they are."""
+        """Return how many warnings there are."""
         return len(self.warnings)
 
 

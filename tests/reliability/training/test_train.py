@@ -81,6 +81,32 @@ def test_what_is_there_is_not_trained_again_and_a_failure_stops_no_other(
     assert fails.target.name in failures[0]
 
 
+class Recorded:
+    """A progress that records its steps."""
+
+    def __init__(self) -> None:
+        self.total, self.steps = 0, list[float]()
+
+    def stage(self, name: str, total: int) -> None:
+        del name
+        self.total = total
+
+    def advance(self, steps: float = 1) -> None:
+        self.steps.append(steps)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_the_progress_moves_within_an_embedding(corpus: Corpus, algorithm: Algorithm, tmp_path: Path) -> None:
+    units = [
+        TrainingUnit(corpus.folder, algorithm, SMALL[algorithm], seed, tmp_path / f"{seed}.safetensors")
+        for seed in (1, 2)
+    ]
+    progress = Recorded()
+    assert not train_all(units, InProcess(), progress)
+    assert sum(progress.steps) == pytest.approx(progress.total) == 2
+    assert sum(0 < step < 1 for step in progress.steps) >= 2 * 5  # five epochs, fifteen iterations of GloVe
+
+
 def test_the_name_of_an_embedding_changes_with_every_setting(corpus: Corpus, tmp_path: Path) -> None:
     settings = SMALL["sgns"]
     other = replace(settings, window=3) if hasattr(settings, "epochs") else settings

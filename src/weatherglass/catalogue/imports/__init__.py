@@ -45,7 +45,7 @@ from weatherglass.storage.atomic import whole_folder, write_whole
 from weatherglass.storage.child_process import Content, read_in_child
 from weatherglass.storage.documents import parsed_json, reading_document
 from weatherglass.storage.installed import install_command
-from weatherglass.storage.reading import is_folder, one_line, user_path
+from weatherglass.storage.reading import errors_in_one_line, is_folder, user_path
 
 TABLES = (".json", ".jsonl", ".csv", ".parquet")
 KNOWN_FORMS = (
@@ -121,7 +121,9 @@ def import_tests(
         drafts = [(path, _chosen(path, sets, targets, attributes, name))]
     elif not drafts:
         drafts = [(path, _by_role(path, sets, name))]
-    with one_line(str(path), "contains no valid tests", "correct the file, or get it again", CatalogueError):
+    with errors_in_one_line(
+        str(path), "contains no valid tests", "correct the file, or get it again", CatalogueError
+    ):
         tests = tuple(_checked(file, draft, language) for file, draft in drafts)
     _refuse_same_names(tests)
     return Import(tests, tuple(passed_over))
@@ -294,7 +296,7 @@ def parquet_rows(path: Path) -> Content:
     """Read the rows of a Parquet file; this runs in a child process, since polars may crash on a damaged file."""
     import polars
 
-    with one_line(str(path), "not a Parquet file", "get it again", CatalogueError):
+    with errors_in_one_line(str(path), "not a Parquet file", "get it again", CatalogueError):
         return json.loads(json.dumps(polars.read_parquet(path).to_dicts(), default=str)), {}
 
 

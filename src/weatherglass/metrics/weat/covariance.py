@@ -57,7 +57,7 @@ def graphical_lasso(
         penalty: λ, laid on the off-diagonal entries.
         gap: the duality gap to reach.
         start: the fit of a problem nearby.
-        enough: whether a precision with such a gap will do, although that is larger than `gap`.
+        enough: whether to accept a precision with this gap, although it is larger than `gap`.
     """
     fit = start or Fit(np.diag(1 / np.diag(S)), np.diag(np.diag(S)) - S, math.inf)
     theta, dual = fit.precision, np.clip(fit.dual, -penalty, penalty)
@@ -69,7 +69,7 @@ def graphical_lasso(
         for _ in range(2):
             before = theta
             smooth, theta, dual = _alternate(S, penalty, rho, theta, dual)
-        if iteration < MOST_ITERATIONS // 2:  # Later a fixed step makes sure that it converges.
+        if iteration < MOST_ITERATIONS // 2:  # Later a fixed step ensures convergence.
             rho *= _balance(rho, smooth - theta, theta - before, theta, dual)
     return Fit(theta, dual, reached)
 
@@ -327,7 +327,7 @@ def glasso(vectors: Matrix) -> tuple[Matrix, float]:
 def ledoit_wolf(vectors: Matrix) -> tuple[Matrix, float]:
     """Return the inverse of the sample covariance shrunk towards a sphere, and the shrinkage (Ledoit & Wolf 2004)."""
     n, width = vectors.shape
-    if n < 3:  # Two differ along one line only, and nothing says how far to draw the rest.
+    if n < 3:  # Two vectors differ along one line only, which does not determine the shrinkage.
         raise UnitError(f"a covariance needs at least 3 different vectors; {n} given")
     centred = vectors - vectors.mean(axis=0)
     sample = centred.T @ centred / n

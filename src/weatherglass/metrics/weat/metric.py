@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,6 @@ from weatherglass.metrics.weat.association import SIMILARITIES, STATISTICS, Asso
 from weatherglass.metrics.weat.profiles import profile_of
 from weatherglass.metrics.weat.scores import effect_size
 from weatherglass.metrics.weat.tables import (
-    NamedSample,
     Tables,
     attribute_tables,
     element_scores,
@@ -43,18 +42,6 @@ from weatherglass.registry import Registry, suggestion
 if TYPE_CHECKING:
     from weatherglass.stats.permutation.base import Significance
     from weatherglass.stats.robustness import Assessment
-    from weatherglass.stats.topic import AttributeTables
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Samples:
-    """The raw measures of a test by unit, and the scores without each sentence template."""
-
-    whole: NamedSample
-    without_templates: tuple[tuple[str, Vector, Vector], ...] = ()
-    """A template with the scores of X and of Y without its sentences."""
-    tables: AttributeTables | None = None
-    """The tables of the words of X and Y in the order of the test; None if words are not resampled."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,22 +49,26 @@ class ScoreResample:
     """The Resample of WEAT."""
 
     exchange: Exchange
-    samples: Callable[[], Samples]
-    """Computes what is resampled, when it is asked for."""
-    flipped: bool = False
+    association: Association
+    sets: Sequence[VectorSet]
+    tables: Tables
+    permute: str
+    flipped: bool
     """Whether the value is reported as |d| although d is negative."""
 
     def assess(self, tested: Tested) -> Assessment:
-        """Return both readings of d, its leave-one-out values and its null distribution."""
+        """Return d for fixed and random attributes, its leave-one-out values and its null distribution."""
         from weatherglass.stats.robustness import assess
 
-        samples = self.samples()
+        named = named_sample(self.tables, self.association, self.permute, self.exchange.ddof)
+        words = [tuple(dict.fromkeys(e.word for e in targets.elements)) for targets in self.sets[:2]]
+        by_words = self.permute == "words" and all(words)
 
         def test(x: Vector, y: Vector, rough: bool) -> Significance:
             return tested.significance_of(replace(self.exchange, x=x, y=y), rough)
 
-        found = assess(samples.whole, tested, test, samples.without_templates)
-        found = replace(found, tables=samples.tables)
+        found = assess(named, tested, test, tuple(scores_without_templates(self.tables, named)))
+        found = replace(found, tables=attribute_tables(named, *words) if by_words else None)
         return found.flipped() if self.flipped else found
 
 
@@ -192,9 +183,7 @@ class Weat:
             null=exchange,
             by_elements=ByElements(elements.effect_size(elements.x, elements.y), elements) if apart else None,
             resample=ScoreResample(
-                exchange,
-                lambda: self._samples(sets, tables, context.permute, exchange.ddof),
-                flipped=signed < 0 < value,
+                exchange, self.association, sets, tables, context.permute, flipped=signed < 0 < value
             ),
         )
 
@@ -210,14 +199,6 @@ class Weat:
             profile.ddof,
             profile.alternatives,
         )
-
-    def _samples(self, sets: Sequence[VectorSet], tables: Tables, permute: str, ddof: int) -> Samples:
-        """Return the raw measures by unit: what is resampled and left out."""
-        whole = named_sample(tables, self.association, permute, ddof)
-        without = scores_without_templates(tables, whole.sample, permute)
-        words = [tuple(dict.fromkeys(e.word for e in targets.elements)) for targets in sets[:2]]
-        by_words = permute == "words" and all(words)
-        return Samples(whole, tuple(without), attribute_tables(whole, *words) if by_words else None)
 
     def _tables(self, sets: Sequence[VectorSet], context: Context) -> Tables:
         """Return the raw measures, computed once for all metrics of a similarity."""
@@ -256,7 +237,7 @@ def weat(arguments: Sequence[str], named: Mapping[str, str]) -> list[Weat]:
 
 
 def under_profile(metrics: Iterable[Metric], profile: str) -> list[Metric]:
-    """Return the metrics, WEAT's as the profile reports them unless they name one of their own.
+    """Return the metrics, WEAT's as the profile reports them unless they name another profile.
 
     Raises:
         WeatherglassError: if a metric knows no profiles.

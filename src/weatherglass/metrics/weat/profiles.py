@@ -167,7 +167,7 @@ class Profile:
     absolute: bool = False
     """Whether |d| is printed."""
     headline: bool = False
-    """Whether the mean of |d| over all tests is printed, whatever their p."""
+    """Whether the mean of |d| over all tests is printed, significant or not."""
 
     def effect_size(self, x: Vector, y: Vector) -> float:
         """Return d with this profile's standard deviation and sign."""
@@ -196,7 +196,7 @@ class Profile:
         """Return the alternative to use: the one requested if the profile knows it.
 
         Raises:
-            WeatherglassError: if it was asked for and is not among the profile's; "greater" counts as not asked.
+            WeatherglassError: if it was requested and is not among the profile's; "greater" counts as not asked.
         """
         if requested in self.alternatives:
             return one_of("alternative", requested, self.alternatives)

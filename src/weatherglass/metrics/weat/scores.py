@@ -23,7 +23,7 @@ from weatherglass.metrics.weat.covariance import Covariance
 class Similarity:
     """A raw measure and which way it points.
 
-    A user's own takes one line:
+    Registering another one takes one line:
 
         SIMILARITIES.register("chebyshev", Similarity(lambda w, a: cdist(w, a, "chebyshev"), orientation=-1))
     """
@@ -110,7 +110,7 @@ class Statistic(Protocol):
 class SetStatistic:
     """A number f for each set: s is f over A minus f over B, negated for a distance.
 
-    A user's own takes one line:
+    Registering another one takes one line:
 
         STATISTICS.register("midrange", SetStatistic(lambda rows: (rows[:, 0] + rows[:, -1]) / 2))
     """

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.catalogue.test import Element
-from weatherglass.metrics.sets import VectorSet, distinct_rows, mean_by_unit, order_by_content, unit_numbers
+from weatherglass.metrics.sets import VectorSet, mean_by_unit, order_by_content, row_keys, unit_numbers
 from weatherglass.metrics.weat.association import SIMILARITIES, STATISTICS, Association
 from weatherglass.metrics.weat.covariance import Covariance
 from weatherglass.metrics.weat.scores import views
@@ -48,6 +48,8 @@ class NamedSample:
     """The unit of each element of X, then of each element of Y."""
     n_x: int
     """Units of X."""
+    columns: tuple[Integers, Integers]
+    """The unit of each element of A, and of each element of B."""
 
 
 def tables_of(
@@ -61,9 +63,10 @@ def tables_of(
     """
     orders = tuple(order_by_content(element_set.vectors) for element_set in sets)
     x, y, a, b = (s.vectors[order] for s, order in zip(sets, orders, strict=True))
-    distinct, place = distinct_rows(np.concatenate([x, y]))
+    targets = np.concatenate([x, y])
+    _, first, place = np.unique(row_keys(targets), return_index=True, return_inverse=True)
     measure = SIMILARITIES.get(similarity)
-    seen_from_a, seen_from_b = views(distinct, a, b, measure, covariances)
+    seen_from_a, seen_from_b = views(targets[first], a, b, measure, covariances)
     to_a, to_b = measure.between(*seen_from_a)[place], measure.between(*seen_from_b)[place]
     elements = tuple(tuple(s.elements[i] for i in order) for s, order in zip(sets, orders, strict=True))
     return Tables(to_a, to_b, elements, orders)
@@ -71,7 +74,10 @@ def tables_of(
 
 def named_sample(tables: Tables, measure: Association, permute: str, ddof: int) -> NamedSample:
     """Return the units to resample and leave out: single sentences by elements, all sentences of a word by words."""
-    names = _unit_names(tables, permute)
+    names = [
+        [e.word for e in elements] if permute == "words" else _distinct_texts(elements)
+        for elements in tables.elements
+    ]
     units = [unit_numbers(set_names) for set_names in names]
     n_x = int(units[0].max()) + 1
     rows = np.concatenate([units[0], n_x + units[1]])
@@ -89,6 +95,7 @@ def named_sample(tables: Tables, measure: Association, permute: str, ddof: int) 
         _template_scores(sample, rows, tables) if permute == "words" and rows.max() + 1 < len(rows) else None,
         rows,
         n_x,
+        (units[2], units[3]),
     )
 
 
@@ -116,17 +123,14 @@ def attribute_tables(
     return AttributeTables(to_a, to_b, named.units[2], named.units[3])
 
 
-def scores_without_templates(
-    tables: Tables, sample: Sample, permute: str
-) -> Iterator[tuple[str, Vector, Vector]]:
+def scores_without_templates(tables: Tables, named: NamedSample) -> Iterator[tuple[str, Vector, Vector]]:
     """Yield the scores of the units of X and of Y without the sentences of each template in turn.
 
     A template is skipped if a set would be empty without its sentences, or if it is the only one.
 
     Args:
         tables: of all sentences.
-        sample: what `named_sample` makes of them.
-        permute: words or elements.
+        named: what `named_sample` makes of them.
     """
     names = list(dict.fromkeys(e.template for elements in tables.elements for e in elements))
     in_templates = [name for name in names if name is not None]
@@ -134,7 +138,7 @@ def scores_without_templates(
         return
     number = {template: place for place, template in enumerate(names)}
     templates = [np.array([number[e.template] for e in elements]) for elements in tables.elements]
-    a_units, b_units = (unit_numbers(set_names) for set_names in _unit_names(tables, permute)[2:])
+    sample, (a_units, b_units) = named.sample, named.columns
     x_units, y_units = sample.units[:2]
     for template in in_templates:
         gone = [of_set == number[template] for of_set in templates]
@@ -167,14 +171,6 @@ def _means_without(means: Matrix, table: Matrix, units: Integers, gone: NDArray[
     np.add.at(deviations, without, table[:, gone].T - means.T[without])
     stay = left > 0
     return np.asarray(means[:, stay] - deviations.T[:, stay] / left[stay])
-
-
-def _unit_names(tables: Tables, permute: str) -> list[list[str]]:
-    """Return the name of the unit that each element of X, Y, A and B belongs to."""
-    by_words = permute == "words"
-    return [
-        [e.word for e in elements] if by_words else _distinct_texts(elements) for elements in tables.elements
-    ]
 
 
 def _without_gaps(units: Integers) -> Integers:

@@ -23,7 +23,7 @@ from weatherglass.reliability.corpus.readers import (
 )
 from weatherglass.storage.child_process import Content, read_in_child
 from weatherglass.storage.documents import parsed_json
-from weatherglass.storage.reading import one_line
+from weatherglass.storage.reading import errors_in_one_line
 
 if TYPE_CHECKING:
     import polars as pl
@@ -279,7 +279,7 @@ def rehearsal(path: Path) -> Content:
     """
     import polars as pl
 
-    with one_line(str(path), DAMAGED, "get it again", CorpusError):
+    with errors_in_one_line(str(path), DAMAGED, "get it again", CorpusError):
         with path.open("rb") as file:
             is_parquet = file.read(len(PARQUET_FILE)) == PARQUET_FILE
         lazy = _parquet(path) if is_parquet else _arrow(path)

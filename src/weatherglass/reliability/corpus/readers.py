@@ -19,7 +19,7 @@ from weatherglass.errors import CorpusError, MissingExtraError, unreadable
 from weatherglass.registry import Registry, did_you_mean
 from weatherglass.storage.atomic import scratch_folder
 from weatherglass.storage.installed import install_command
-from weatherglass.storage.reading import exists, is_folder, one_line, require_regular_file
+from weatherglass.storage.reading import errors_in_one_line, exists, is_folder, require_regular_file
 
 CHUNK = 2**17
 """Bytes decompressed at a time."""
@@ -172,7 +172,7 @@ def documents(path: Path, format: str = "", field: str = "", where: Where | None
         CorpusError: if the file is damaged or truncated, or is not what its reader expects.
     """
     require_regular_file(path, CorpusError)
-    with one_line(str(path), "damaged, or not what its name says", "get it again", CorpusError):
+    with errors_in_one_line(str(path), "damaged, or not what its name says", "get it again", CorpusError):
         yield from _documents(path, format, field, where or {})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -246,18 +246,29 @@ class GloveSettings:
     eta: float = 0.05
 
 
-def train_glove(corpus: Corpus, seed: int, settings: GloveSettings, scratch: Path) -> Vectors:
+def train_glove(
+    corpus: Corpus,
+    seed: int,
+    settings: GloveSettings,
+    scratch: Path,
+    report: Callable[[float], None] = lambda _: None,
+) -> Vectors:
     """Return w + w̃ for every word; the same seed gives the same bytes."""
-    vectors, _ = fit(count_cooccurrence(corpus, settings.window), seed, settings, scratch)
+    vectors, _ = fit(count_cooccurrence(corpus, settings.window), seed, settings, scratch, report)
     return vectors
 
 
 def fit(
-    counts: Cooccurrence, seed: int, settings: GloveSettings, scratch: Path
+    counts: Cooccurrence,
+    seed: int,
+    settings: GloveSettings,
+    scratch: Path,
+    report: Callable[[float], None] = lambda _: None,
 ) -> tuple[Vectors, list[float]]:
-    """Fit the vectors, and return them with the mean loss of each iteration.
+    """Return the vectors, and the mean loss of each iteration.
 
-    The seed decides the initial values and one shuffle of the pairs; the pairs are in a temporary file in `scratch`.
+    The seed determines the initial values and one shuffle of the pairs, which are in a temporary file in `scratch`.
+    `report` is called with the share of the work that each iteration is.
     """
     rng = np.random.default_rng(seed)
     words = initial_parameters(rng, counts.vocabulary, settings.dimensions, WORD)
@@ -265,10 +276,10 @@ def fit(
     eta = np.float32(settings.eta)
     with shuffled_pairs(counts, rng, settings, scratch) as buckets:
         total = max(1, sum(len(pairs) for pairs in buckets))
-        losses = [
-            sum(descend(pairs, words, contexts, eta) for pairs in buckets) / total
-            for _ in range(settings.iterations)
-        ]
+        losses = []
+        for _ in range(settings.iterations):
+            losses.append(sum(descend(pairs, words, contexts, eta) for pairs in buckets) / total)
+            report(1 / settings.iterations)
     return words[:, 0, : settings.dimensions] + contexts[:, 0, : settings.dimensions], losses
 
 

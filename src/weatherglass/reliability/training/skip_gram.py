@@ -8,6 +8,8 @@ draws (count^0.75), windows of random size and the linear decay of the learning 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -49,8 +51,12 @@ def train_skip_gram(
     negatives: int,
     sample: float,
     alpha: float,
+    report: Callable[[float], None] = lambda _: None,
 ) -> Vectors:
-    """Return the vector of every word; the same seed gives the same bytes."""
+    """Return the vector of every word; the same seed gives the same bytes.
+
+    `report` is called with the share of the work that each epoch is.
+    """
     rng = np.random.default_rng(seed)
     vectors = (rng.random((len(corpus.words), dimensions), dtype=np.float32) - np.float32(0.5)) / np.float32(
         dimensions
@@ -68,6 +74,7 @@ def train_skip_gram(
             *(window, negatives, rates, np.uint64(state), SIGMOID),
         )
         state = np.uint64(trained)
+        report(1 / epochs)
     return vectors
 
 

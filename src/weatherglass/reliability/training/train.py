@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
@@ -99,7 +100,7 @@ def train_all(
     Args:
         units: the embeddings.
         backend: where they are trained.
-        progress: updated after each.
+        progress: updated after each embedding and, if they are trained in this process, after each pass over its data.
         stage: what the progress calls it.
 
     Returns:
@@ -114,40 +115,66 @@ def train_all(
     progress.stage(stage, len(units))
     progress.advance(len(units) - len(missing))
     failures = []
-    for outcome in backend.map(train_unit, missing):
+    reported = 0.0
+
+    def report(share: float) -> None:
+        """Advance by a share of the current embedding, up to its end."""
+        nonlocal reported
+        share = min(share, 1 - reported)
+        reported += share
+        progress.advance(share)
+
+    work = partial(train_unit, report=report) if backend.in_process else train_unit
+    for outcome in backend.map(work, missing):
         if has_no_room(outcome.error):
             raise outcome.error
         if outcome.error is not None:
             failures.append(f"{outcome.unit.target.name}: {outcome.error}")
-        progress.advance()
+        progress.advance(1 - reported)
+        reported = 0.0
     return failures
 
 
-def train_unit(unit: TrainingUnit) -> None:
-    """Train one embedding and store it."""
+def train_unit(unit: TrainingUnit, report: Callable[[float], None] = lambda _: None) -> None:
+    """Train one embedding and store it; `report` is called with shares of the work."""
     corpus = open_corpus(unit.corpus)
     unit.target.parent.mkdir(parents=True, exist_ok=True)
-    save_embedding(unit.target, train(corpus, unit.algorithm, unit.seed, unit.settings, unit.target.parent))
+    trained = train(corpus, unit.algorithm, unit.seed, unit.settings, unit.target.parent, report)
+    save_embedding(unit.target, trained)
 
 
-def train(corpus: Corpus, algorithm: Algorithm, seed: int, settings: Settings, scratch: Path) -> Embedding:
+def train(
+    corpus: Corpus,
+    algorithm: Algorithm,
+    seed: int,
+    settings: Settings,
+    scratch: Path,
+    report: Callable[[float], None] = lambda _: None,
+) -> Embedding:
     """Train one embedding; the same seed always gives the same bytes.
 
     Args:
-        scratch: A folder for temporary files.
+        corpus: the encoded corpus.
+        algorithm: the algorithm.
+        seed: the seed of all random draws.
+        settings: the settings of the algorithm.
+        scratch: a folder for temporary files.
+        report: called with shares of the work, whose sum is 1.
     """
     if isinstance(settings, GloveSettings):
-        vectors = train_glove(corpus, seed, settings, scratch)
+        vectors = train_glove(corpus, seed, settings, scratch, report)
     elif algorithm == "sgns-window":
-        vectors = train_skip_gram(corpus, seed, **asdict(settings))
+        vectors = train_skip_gram(corpus, seed, **asdict(settings), report=report)
     else:
-        vectors = _train_word2vec(corpus, seed, settings, skip_gram=algorithm == "sgns")
+        vectors = _train_word2vec(corpus, seed, settings, algorithm == "sgns", report)
     return Embedding(
         corpus.words, corpus.counts, vectors, algorithm, seed, corpus.name, asdict(settings), corpus.hash
     )
 
 
-def _train_word2vec(corpus: Corpus, seed: int, settings: WordToVecSettings, skip_gram: bool) -> Vectors:
+def _train_word2vec(
+    corpus: Corpus, seed: int, settings: WordToVecSettings, skip_gram: bool, report: Callable[[float], None]
+) -> Vectors:
     try:
         from gensim.models import Word2Vec
     except ImportError:
@@ -167,7 +194,9 @@ def _train_word2vec(corpus: Corpus, seed: int, settings: WordToVecSettings, skip
     )
     model.build_vocab_from_freq(dict(enumerate(corpus.counts.tolist())), corpus_count=corpus.lines)
     bytearray(ROOM_FOR_THREADS)  # or a MemoryError; none of its pages is touched
-    model.train(_Lines(corpus), total_words=len(corpus.tokens), epochs=settings.epochs)
+    work = max(1, len(corpus.tokens) * settings.epochs)
+    lines = _Lines(corpus, lambda tokens: report(tokens / work))
+    model.train(lines, total_words=len(corpus.tokens), epochs=settings.epochs)
     vectors: Vectors = model.wv.vectors
     return vectors
 
@@ -177,6 +206,8 @@ class _Lines:
     """The lines of a corpus as lists of word ids, which gensim takes as words."""
 
     corpus: Corpus
+    report: Callable[[int], None]
+    """Called with the number of tokens that were read; gensim reads all lines once per epoch."""
 
     def __iter__(self) -> Iterator[list[int]]:
         corpus = self.corpus
@@ -187,6 +218,7 @@ class _Lines:
             for start, end in pairwise(ends):
                 for part in range(start, end, BATCH):
                     yield ids[part : min(part + BATCH, end)]
+            self.report(len(ids))
 
 
 TOKENS, PAIRS = 40_000, 100_000

@@ -39,7 +39,7 @@ class Weights:
 class Coefficients:
     """c_k = E[1(count = size mod counts) · e^(2πi·k·(sum − threshold)/period)] for k = 0, 1, 2, …
 
-    More of them are computed when asked for, in order, and kept. Phases are reduced in whole numbers, so no
+    They are computed on demand, in order, and kept. Phases are reduced in whole numbers, so no
     digit is lost however large k is. A product of factors below `cut` is left out; each factor is at most 1
     in modulus.
     """
@@ -173,8 +173,8 @@ def _coefficients(
 
 _UNIT = 2.0**-53
 _WRAP_SHARE = 1e-4
-"""Wrapped mass may widen the interval by about this share of the precision asked for, and products that are cut off
-by no more than it."""
+"""Wrapped mass may widen the interval by about this share of the requested precision, and products that are cut off
+by at most as much."""
 _CERTAIN = 300.0
 """Log-odds beyond which an element is fixed; the subsets left out weigh at most e^(−300) each."""
 _PULLS = np.geomspace(0.5, 64, 29)
@@ -252,7 +252,7 @@ def bound_tilted(
         rate: λ, the same in all strata.
         log_p: an estimate of the log of the share.
         density: an estimate of the density at the threshold over the share.
-        precision: the relative width that is asked for.
+        precision: the requested relative width.
         work: multiplications that may be spent.
     """
     tilted = TiltedTail(strata, threshold, rate, log_p, precision)

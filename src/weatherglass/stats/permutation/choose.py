@@ -1,4 +1,4 @@
-"""Compute a p-value from scores by the method that was asked for, or by the first that fits the budget."""
+"""Compute a p-value from scores by the requested method, or by the first that fits the budget."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ def permutation_test(
         budget: what a method may spend; 2 s and 1 GB by default.
         precision: the relative gap that `bounds` should reach.
         samples: how many partitions `sampled` draws; `normal-sampled` draws one more.
-        rng: where the draws come from; a generator with seed 0 by default.
+        rng: the generator of draws; a generator with seed 0 by default.
 
     Raises:
         UnknownNameError: for a method or an alternative that does not exist.
-        SignificanceError: if an exact method was asked for and does not fit the budget.
+        SignificanceError: if an exact method was requested and does not fit the budget.
         UnitError: for an empty set or a score that is not finite.
     """
     if method not in METHODS:
@@ -198,7 +198,7 @@ def normal_moments(grid: Grid) -> tuple[float, float]:
     """Return mean and standard deviation of the sum over X, in closed form (docs/methods 3)."""
     n, size, total = grid.n, grid.size, grid.total
     squares = sum(value * value for value in grid.values.tolist())
-    # n·Σs² − (Σs)² in whole numbers: no cancellation, whatever the offset of the scores.
+    # n·Σs² − (Σs)² in whole numbers: no cancellation for any offset of the scores.
     variance = size * (n - size) * (n * squares - total * total) / (n * n * (n - 1))
     return size * total / n, math.sqrt(variance)
 

@@ -241,7 +241,7 @@ def count_tails(tails: Sequence[Tail], budget: Budget, methods: Sequence[str]) -
 
 
 def cost_of(method: str, tails: Sequence[Tail], budget: Budget) -> Cost:
-    """Return what counting these tails would take."""
+    """Predict what counting these tails would cost."""
     different = list(dict.fromkeys(tails))
     if method == "enumerate":
         seconds = 0.0

@@ -20,7 +20,7 @@ TIE = 1e-12
 FEW_PARTITIONS = 10**8
 """Among more partitions than this, sums are as close by accident, and a single partition does not matter to p."""
 SPACING_FIT = 1e-13
-"""How far, as a share of the largest |s|, scores may lie from a common spacing that is taken for theirs."""
+"""How far, as a share of the largest |s|, scores may deviate from a common spacing that is accepted."""
 LEAST_SPACING = 1e-8
 """A common spacing below this share of the largest |s| cannot be distinguished from chance."""
 
@@ -55,7 +55,7 @@ class Grid:
 def on_grid(x: Vector, y: Vector) -> Grid:
     """Sort the scores of X and Y together, merge ties and round them to a common integer grid.
 
-    The grid is the scores' own common spacing where they have one (ranks, counts, decimals), otherwise a
+    The grid is the common spacing of the scores if they have one (ranks, counts, decimals), otherwise a
     power of two fine enough for the last bit of the largest score, or as fine as n scores allow without overflow.
 
     Raises:
@@ -96,8 +96,8 @@ def on_grid(x: Vector, y: Vector) -> Grid:
 def _common_spacing(levels: Vector) -> Integers | None:
     """Return the levels as multiples of their common spacing, or None if they have none that is coarse enough.
 
-    0.1 + 0.2 and 0.3 are a tie to whoever wrote the scores, but not in binary; so the spacing is looked for
-    by Euclid's algorithm on the differences, and believed only if every level fits.
+    0.1 + 0.2 and 0.3 are a tie to whoever wrote the scores, but not in binary; so the spacing is found
+    by Euclid's algorithm on the differences, and accepted only if every level fits.
     """
     largest = float(np.abs(levels).max())
     steps = levels - levels[0]
@@ -177,13 +177,6 @@ class Tail:
         """Return the tail of the subsets below the threshold; always one object, so that its tilt is computed once."""
         return _rest(self)
 
-    def with_the_smaller_side(self) -> Tail:
-        """Return the tail with the same count of the complements if those have fewer elements."""
-        n = len(self.values)
-        if 2 * self.size <= n:
-            return self
-        return Tail(self.values, n - self.size, int(self.values.sum()) - self.threshold).mirrored()
-
 
 @lru_cache(maxsize=8)
 def _rest(tail: Tail) -> Tail:
@@ -199,14 +192,18 @@ class Extreme:
 
     def tails(self, grid: Grid) -> tuple[Tail, ...]:
         """Return the disjoint tails whose counts add up."""
+        # Sums over X reach a threshold where sums over Y stay below the rest: the smaller set is counted.
+        size, complement = min(grid.size, grid.n - grid.size), 2 * grid.size > grid.n
         tails = []
         if self.high is not None:
-            tails.append(Tail(grid.values, grid.size, self.high).with_the_smaller_side())
+            high = Tail(grid.values, size, grid.total - self.high if complement else self.high)
+            tails.append(high.mirrored() if complement else high)
         if self.low is not None:
             if self.high is not None and 2 * grid.size == grid.n:
                 # Exchanging X and Y maps one tail onto the other.
                 return (tails[0], tails[0])
-            tails.append(Tail(grid.values, grid.size, self.low).mirrored().with_the_smaller_side())
+            low = Tail(grid.values, size, grid.total - self.low if complement else self.low)
+            tails.append(low if complement else low.mirrored())
         return tuple(tails)
 
     def among(self, sums: Integers) -> int:

@@ -17,12 +17,12 @@ _KERNELS: list[Any] = []
 def compiled(function: Function) -> Function:
     """Compile at the first call and keep the machine code; numba finds a folder that can be written to.
 
-    It is beside the source or, for a read-only installation, in the user's cache; if neither will do, each process
+    It is beside the source or, for a read-only installation, in the user's cache; if neither is possible, each process
     compiles the code again.
 
     The kernel is loaded from the disk without what only compiling needs. Before numba looks for machine code, it
     imports all that it can compile (BLAS, random numbers, text, …), which takes longer than loading these kernels. It
-    does so once more before it compiles, so that nothing is missing then. This depends on the internals of numba; in a
+    imports it again before it compiles, so that nothing is missing then. This depends on the internals of numba; in a
     version that has others, numba loads the kernel in its own way.
     """
     try:

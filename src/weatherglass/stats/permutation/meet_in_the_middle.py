@@ -20,9 +20,9 @@ from weatherglass.stats.permutation.kernels import compiled
 
 _LARGEST_HALF = 26
 LARGEST_MEETING = 2 * _LARGEST_HALF + 20
-"""More elements are out of reach, whatever the budget."""
+"""More elements cannot be counted with any budget."""
 _WORTH_BISECTING = 4096
-"""Rows below which a walk over all of them takes less time than to ask numpy which matter."""
+"""Rows below which a loop over all of them is faster than finding with numpy which matter."""
 _LARGEST_PREDICTION = 200
 """Beyond it the predicted time is infinite."""
 _KEPT_BYTES = 256_000_000
@@ -119,8 +119,8 @@ def _memory(entries: int) -> Integers:
         kept = np.empty(0, dtype=np.int64)
     if len(kept) >= entries:
         return kept
-    # Not np.empty, which asks for pages of 2 MB: a virtual machine that has given its free ones back to its host gets
-    # them anew at 6 ns a byte, ten times what small pages take. These tables are walked in order and lose nothing.
+    # Not np.empty, which requests pages of 2 MB: a virtual machine that has returned its free pages to its host gets
+    # new ones at 6 ns per byte, ten times the cost of small pages. These tables are read in order and lose nothing.
     try:
         # Private: by default, processes that are forked later would share it.
         room = mmap.mmap(-1, 8 * entries, access=mmap.ACCESS_COPY)
@@ -133,7 +133,7 @@ def _sums_by_cardinality(
     values: Integers, size: int, room: Integers, spare: Integers
 ) -> tuple[Integers, Integers]:
     """Return all sums of at most `size` and half of the values, ascending within each cardinality, and where each
-    cardinality starts. They are where the room starts; the spare buffer is where they grow by turns.
+    cardinality starts. They fill the room from its start; they grow alternately in it and in the spare buffer.
     """
     h = len(values)
     most = min(size, h // 2)
@@ -282,13 +282,13 @@ def _meet(
         for count in range(len(tried) + 1)
         for taken in combinations(range(len(tried)), count)
     ]
-    # All that a list of sums is needed for comes at once, while it is at hand in the processor's cache.
+    # Everything that needs a list of sums is done while the list is in the processor's cache.
     for k in sorted(range(h1 + 1), key=lambda k: min(k, h1 - k)):
         for need, left in ways:
             if not 0 <= left - k <= h2:
                 continue
-            # Of a cardinality above half, the sums of what is left out are at hand: total − u for the sum u. Of just
-            # half both are, and those are taken that need no copy.
+            # For a cardinality above half, the sums of the complements are stored: total − u for the sum u. For exactly
+            # half both are stored, and those that need no copy are used.
             k_first, k_second = min(k, h1 - k), min(left - k, h2 - left + k)
             rows = first[first_starts[k_first] : first_starts[k_first + 1]]
             columns = second[second_starts[k_second] : second_starts[k_second + 1]]
@@ -315,7 +315,7 @@ def _pairs(rows: Integers, columns: Integers, need: int, spare: Integers) -> int
 def _pairs_apart(rows: Integers, columns: Integers, need: int) -> int:
     """Count pairs of ascending numbers with row − column ≥ need.
 
-    Far out in a tail most rows are too small for every column: they are passed over by bisection.
+    Far out in a tail most rows are too small for every column: bisection skips them.
     """
     if len(rows) < _WORTH_BISECTING:
         return int(_walk(rows, columns, need))

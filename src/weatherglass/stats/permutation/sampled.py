@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from weatherglass.arrays import Integers, Vector
+from weatherglass.arrays import Integers
 from weatherglass.stats.permutation.grid import Grid
 
 Bits = NDArray[np.uint64]
@@ -38,7 +38,11 @@ def sample_sums(grid: Grid, samples: int, rng: np.random.Generator) -> Integers:
     blocks = math.ceil(n / _BLOCK)
     for b in range(blocks):
         start, end = n * b // blocks, n * (b + 1) // blocks
-        by_count, first = _subset_sums(grid.values[start:end])
+        subsets = np.zeros(1, dtype=np.int64)
+        for value in grid.values[start:end]:
+            subsets = np.concatenate([subsets, subsets + value])
+        order, first = _order_by_count(end - start)
+        by_count = subsets[order]  # the sums of all subsets of the block, those of equal count together
         # The least and greatest number of draws that can be left when this block is reached.
         mean, sd = size * (n - start) / n, math.sqrt(size * (n - size) / n**2 * (n - start) * start / (n - 1))
         low = max(math.floor(mean - _WINDOW * sd), 0, size - start)
@@ -58,15 +62,6 @@ def clopper_pearson(hits: int, samples: int) -> tuple[float, float]:
     low = 0.0 if hits == 0 else float(betaincinv(hits, samples - hits + 1, outside))
     high = 1.0 if hits == samples else float(betaincinv(hits + 1, samples - hits, 1 - outside))
     return low, high
-
-
-def _subset_sums(members: Integers) -> tuple[Integers, Integers]:
-    """Return the sums of all subsets, those of equal count together, and where each count starts."""
-    sums = np.zeros(1, dtype=np.int64)
-    for member in members:
-        sums = np.concatenate([sums, sums + member])
-    order, starts = _order_by_count(len(members))
-    return sums[order], starts
 
 
 @lru_cache
@@ -110,11 +105,12 @@ def _draw(
 def _alias_tables(block: int, population: int, low: int, high: int) -> Bits:
     """Return Walker's alias table of how many draws fall into this block, for each number of draws left.
 
-    An entry holds 60 bits of threshold and 4 bits of alias; a cell keeps its own number if the random bits are
+    An entry has 60 bits of threshold and 4 bits of alias; a cell keeps its own number if the random bits are
     below the entry. Tests of one size share the tables.
     """
     # The hypergeometric probability that 0 to 15 of the draws left fall into the block, one row per number of draws.
-    rest, log = population - block, _log_factorials(population)
+    rest = population - block
+    log = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, population + 1)))])  # of 0! to population!
     draws, count = np.arange(low, high + 1)[:, np.newaxis], np.arange(16)
     possible = (count <= np.minimum(block, draws)) & (draws - count <= rest)
     count = np.where(possible, count, np.maximum(draws - rest, 0))
@@ -124,7 +120,7 @@ def _alias_tables(block: int, population: int, low: int, high: int) -> Bits:
     share *= 16 / share.sum(axis=1, keepdims=True)
     tables = np.zeros(share.shape, dtype=np.uint64)
     rows, settled = np.arange(len(share)), np.zeros(share.shape, dtype=bool)
-    # Let the cell that is shortest be topped up by the one that has most, until all hold the same.
+    # The smallest cell is filled up from the largest one, until all are equal.
     for _ in range(16):
         poorest = np.where(settled, np.inf, share).argmin(axis=1)
         richest = np.where(settled, -np.inf, share).argmax(axis=1)
@@ -134,9 +130,3 @@ def _alias_tables(block: int, population: int, low: int, high: int) -> Bits:
         tables[rows, poorest] = (threshold << np.uint64(4)) | richest.astype(np.uint64)
         share[rows, richest] -= 1.0 - kept
     return tables
-
-
-@lru_cache(maxsize=64)
-def _log_factorials(n: int) -> Vector:
-    """Return the logarithms of 0! to n!."""
-    return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])

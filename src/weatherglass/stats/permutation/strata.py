@@ -22,11 +22,11 @@ from weatherglass.stats.permutation.tilt import joint_tilt
 LARGEST_HALF = 1 << 17
 """Sums that one half of the words may have for p to be counted: two lists of this length meet in some 20 ms."""
 MOST_COUNTS = 4_096
-"""Combinations of counts, one for each stratum, that a half may have: each is a list of its own."""
+"""Combinations of counts, one for each stratum, that a half may have: each is a separate list."""
 WORK = 40_000_000
 """Multiplications that bounds of one tail may take, some 0.1 s."""
 WIDEST = 0.2
-"""Bounds whose gap is a larger share of p are given up for draws, unless p is below RARE."""
+"""Bounds whose gap is a larger share of p are replaced by draws, unless p is below RARE."""
 RARE = 1e-4
 SAMPLES = 99_999
 

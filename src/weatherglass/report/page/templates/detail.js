@@ -91,12 +91,12 @@ function correctedFigure(r) {
 
 // The same effect asked about twice: for these attribute words, and for others like them.
 function detailReadings(r, found) {
-  if (!poolable(r) || !found || found.such_corrected === undefined) return null;
+  if (!poolable(r) || !found || found.random_corrected === undefined) return null;
   const { alternative } = procedure(r);
   const bounds = (low, high, kind, reason) => (present(low) ? make("span", {}, interval(low, high), make("small", {}, ` ${kind}`)) : reason || "not computed");
   const lines = [
-    ["with these attribute words", effect(r.d), bounds(r.ciLow, r.ciHigh, intervalKind(found), found.these_reason), `${pText(r.p)}${alternative === "two-sided" ? "" : ` (${alternative})`}`],
-    ["with others like them", effect(r.dAttr), bounds(r.ciAttrLow, r.ciAttrHigh, "jackknife", found.such_reason), pText(r.pAttr)],
+    ["with these attribute words", effect(r.d), bounds(r.ciLow, r.ciHigh, intervalKind(found), found.fixed_reason), `${pText(r.p)}${alternative === "two-sided" ? "" : ` (${alternative})`}`],
+    ["with others like them", effect(r.dAttr), bounds(r.ciAttrLow, r.ciAttrHigh, "jackknife", found.random_reason), pText(r.pAttr)],
   ];
   const { level, alpha } = subjects[r.subject].run;
   return make("div", { class: "readings" }, make("h3", {}, "How far it reaches"),
@@ -117,7 +117,7 @@ function readingsText(r, found) {
   return [
     `Would other target words of this kind give the same, with these ${held}? And with other ${held} like them?`,
     r.pElements !== null && !found.templates_random && "Both hold the templates as they are.",
-    r.dAttr !== null && (found.such_corrected ? "The second d is freed of the noise of the attribute words." : "The second d is not corrected for the noise of the attribute words."),
+    r.dAttr !== null && (found.random_corrected ? "The second d is freed of the noise of the attribute words." : "The second d is not corrected for the noise of the attribute words."),
   ].filter(Boolean).join(" ");
 }
 

@@ -1,7 +1,7 @@
 """Simulate coverage and level for fixed and random attributes, and of the paired change, against docs/methods 10.
 
-Run with `python -m benchmarks.trust these|such|templates|level|paired [--repetitions N]`; without arguments all, in
-a few minutes on one core. Below each table stand the least and the largest of its cells, which docs/trust.md shows.
+Run with `python -m benchmarks.coverage fixed|random|templates|level|paired [--repetitions N]`; without arguments all,
+in a few minutes on one core. Below each table are the least and the largest of its cells, which docs/trust.md shows.
 Exit code 1 if the 99 % Monte Carlo interval of any cell lies outside its stated range.
 
 A true effect d is a shift of X by δ = d/√(1 − d²/4) sds within the sets; an interval covers if it does so for g = δ.
@@ -230,11 +230,11 @@ def random_table(judge: Judge, count: int) -> Iterator[str]:
         for n in SIZES:
             for k in ATTRIBUTES:
                 for noise in NOISES:
-                    yield _such_row(judge, world, shape, n, k, noise, count)
+                    yield _random_row(judge, world, shape, n, k, noise, count)
     yield from judge.summary("scores, noise")
 
 
-def _such_row(judge: Judge, world: World, shape: Shape, n: int, k: int, noise: float, count: int) -> str:
+def _random_row(judge: Judge, world: World, shape: Shape, n: int, k: int, noise: float, count: int) -> str:
     cells, estimable, p, group = [], [], np.empty(0), f"{shape}, {100 * noise:.0f} %"
     for d in EFFECTS:
         name = f"such, {world}, {shape}, {n} + {n}, {k} attributes, noise {noise}, d {d}"
@@ -346,21 +346,21 @@ def paired_table(judge: Judge, count: int) -> Iterator[str]:
 
 
 TABLES: dict[str, tuple[Callable[[Judge, int], Iterator[str]], int, str]] = {
-    "these": (
+    "fixed": (
         fixed_table,
         1_000,
-        "per cent of 95 % intervals that hold the true effect, attributes as they are",
+        "per cent of 95 % intervals that contain the true effect, for fixed attributes",
     ),
-    "such": (
+    "random": (
         random_table,
         600,
-        "per cent of estimable 95 % intervals that hold the true effect, other attributes too",
+        "per cent of estimable 95 % intervals that contain the true effect, for random attributes",
     ),
     "templates": (templates_table, 1_000, "the same with words crossed with templates"),
     "level": (
         level_table,
         4_000,
-        "per cent of p at or below alpha without an effect, exchange test of words",
+        "per cent of p at or below alpha without an effect, permutation test of words",
     ),
     "paired": (
         paired_table,
@@ -372,7 +372,7 @@ TABLES: dict[str, tuple[Callable[[Judge, int], Iterator[str]], int, str]] = {
 
 
 def main() -> None:
-    """Print the tables that were asked for, then the cells outside what is stated."""
+    """Print the requested tables, then the cells outside their stated range."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tables", nargs="*", choices=[*TABLES, []], default=[])
     parser.add_argument("--repetitions", type=int)
