@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from weatherglass.audit.run import Run
 from weatherglass.audit.verdict import Verdict
 from weatherglass.catalogue import load_test, load_tests
 from weatherglass.catalogue.names import capitalised, topic_name
+from weatherglass.gate.junit import junit
 from weatherglass.report import statements
 from weatherglass.report.figures import write_figures
 from weatherglass.report.notebook import run_html
@@ -269,6 +271,37 @@ def test_the_terminal_draws_what_the_verdicts_say(run: Run) -> None:
         contains = one.ci_low is not None and one.ci_high is not None and one.ci_low <= 0 <= one.ci_high
         assert ("│" in line) != contains
         assert not one.tests or line.endswith(f"{len(one.marked)} of {len(one.tests)}")
+
+
+def test_an_inconclusive_interval_without_0_is_explained_by_pieces(run: Run) -> None:
+    rows = [one for one in run.results if one.outcome == "inconclusive" and one.has_direction]
+    assert all(one.limit == "pieces" for one in rows)
+    decided = [one for one in run.results if one.outcome == "inconclusive" and one.limit == "pieces"]
+    note = statements.pieces_note(run.results)
+    assert bool(note) == bool(decided)
+    html = page([run])
+    assert (note in html) if note else ("pieces_note" not in html)
+    for one in run.verdicts():
+        beside = statements.beside_pieces(one)
+        assert bool(beside) == (one.limit == "pieces" and one.ci_pieces_low is not None)
+        assert beside in statements.sizes(one, run.alpha)
+
+
+def test_junit_says_what_the_verdicts_say(run: Run) -> None:
+    said = {}
+    for case in ElementTree.fromstring(junit(run, [])):
+        text = case.findtext("system-out")
+        if text:
+            lines = dict(line.partition(": ")[::2] for line in text.splitlines())
+            said[case.get("classname"), case.get("name")] = lines
+    for one in run.verdicts():
+        expected = one.outcome or "no verdict"
+        if one.check:
+            words = {True: "found", False: "not found", None: "not tested"}
+            expected = f"sanity check {words[one.found]}"
+        for test in one.tests:
+            found = said.get((one.model, f"{test} {one.metric}"))
+            assert found is None or found["verdict"] == expected
 
 
 def test_rows_of_the_table_have_the_marks_of_the_results(run: Run) -> None:

@@ -27,8 +27,9 @@ from weatherglass.catalogue.test import ElementSet, Test
 from weatherglass.cli import app
 from weatherglass.errors import GateError
 from weatherglass.metrics.exchange import ROUGH
+from weatherglass.report.numbers import format_p
 from weatherglass.report.statements import caveats
-from weatherglass.report.terminal import format_p, notes, results_lines
+from weatherglass.report.terminal import notes, results_lines
 from weatherglass.stats import leave_one_out
 from weatherglass.stats.leave_one_out import LeftOut, removals_of_words
 from weatherglass.stats.permutation import Significance, permutation_test

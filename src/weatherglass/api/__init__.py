@@ -1,4 +1,4 @@
-"""The doors of the library: each function puts rooms together, such as an audit and then its page.
+"""The main functions of the library: each combines rooms, such as an audit and its page.
 
 They are called as `weatherglass.run` and `weatherglass.study`.
 """

@@ -60,7 +60,7 @@ def run(
             engine of another package.
         shared_dir: a folder that all its machines see under the same path.
         folder: where journal, table and record are kept; what is there already is not computed again.
-        add: whether the results that the folder holds stay beside these, in one table, correction and page;
+        add: whether these results are added to those in the folder, in one table, correction and page;
             else the folder shows this run only.
         progress: told how far the work has come.
         command: the words of the command line that asked for this run, for its record.
@@ -129,7 +129,7 @@ def run(
 
 
 def _write_page(finished: Run, folder: RunFolder) -> list[Warning]:
-    """Write report.html; whatever is wrong with a page, the results stand, so that it is only a warning.
+    """Write report.html; if that fails, return a warning, since the results are valid without the page.
 
     From what is in memory: to read a large run back would take as long as to write its page, on one core.
 

@@ -1,4 +1,4 @@
-"""`weatherglass.mitigate`: fit transforms on a model; write what they give, or judge whether the cure worked."""
+"""`weatherglass.mitigate`: fit transforms on a model, and write the changed vectors or evaluate the mitigation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from weatherglass.warnings import as_warnings
 BLOCK = 4096
 """Rows that are changed and written at a time."""
 PROBE = "the"
-"""Encoded with the words of the transforms, so that the width is known where they have none."""
+"""Encoded with the words of the transforms, so that the width is known if they have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Mitigation:
                 the same width with; .safetensors, .txt, .vec and .bin are all the words of a file of vectors.
 
         Raises:
-            OutputError: if the name ends otherwise or the file cannot be written.
+            OutputError: if the name ends differently or the file cannot be written.
             EncoderError: if the model has no list of words to write.
         """
         path = checked_path("path", path)

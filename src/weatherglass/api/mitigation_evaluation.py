@@ -1,4 +1,4 @@
-"""Judging a cure: the same tests on a model before and after its transforms, with what is left and what it cost."""
+"""Evaluate a mitigation: the same tests before and after its transforms, what can be recovered, and the cost."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ RECORD = "judgement.json"
 RUN = "run"
 BEFORE, AFTER = "before", "after"
 ROUNDING = 1e-6
-"""Scores below this are 0 but for the rounding of float32."""
+"""Scores below this are 0 up to the rounding of float32."""
 FEWEST = 100
 """Neutral words that the recoveries need."""
 

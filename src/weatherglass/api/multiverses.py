@@ -1,4 +1,4 @@
-"""`weatherglass.multiverse`: every sensible choice of an audit at once, stored in a folder with its curves."""
+"""`weatherglass.multiverse`: every reasonable choice of an audit, stored in a folder with its curves."""
 
 from __future__ import annotations
 

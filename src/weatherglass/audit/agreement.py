@@ -1,4 +1,4 @@
-"""How metrics disagree: models ranked by each metric, tests ranked by each metric, and Kendall's tau between them."""
+"""Compare how metrics rank models and tests, with Kendall's tau between their rankings."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class MetricAgreement:
-    """What several metrics say of the same models and tests."""
+    """How several metrics rank the same models and tests."""
 
     tests: int
     rankings: tuple[Ranking, ...]
     pairs: tuple[Pair, ...]
     why_no_tau: str = ""
-    """Why no tau is given; empty where there are enough tests."""
+    """Why no tau is given; empty if there are enough tests."""
 
     def disagreeing(self) -> list[Pair]:
         """Return the pairs that rank models differently, those that differ most first."""
@@ -88,7 +88,7 @@ def _number(value: float | None) -> float:
 def metric_agreement(results: Sequence[Result], seed: int = 0) -> MetricAgreement | None:
     """Return how the metrics of some results agree, over the tests that all of them measured on every model.
 
-    A test that a metric took apart counts once, by the mean over its parts.
+    A test that a metric splits into parts counts once, with the mean over its parts.
 
     Returns:
         None with fewer than two metrics, or without a test that all of them have.

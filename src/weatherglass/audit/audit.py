@@ -1,4 +1,4 @@
-"""An audit being carried out: compute what is missing of a plan, keep results and record."""
+"""Run an audit: compute what is missing of a plan, and store results and record."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from weatherglass.warnings import as_warnings
 
 
 class Audit:
-    """A plan being carried out: what is finished is kept at once, and one failing test stops no other."""
+    """One run of a plan: each finished result is stored at once, and a failing test does not stop the others."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Audit:
 
         Args:
             call: who asked for the run, and how, for its record.
-            added_to: the record of the run that the folder holds, if its results are to stay beside these.
+            added_to: the record of the run in the folder, if these results are added to it.
         """
         self.plan = plan
         self.call = call
@@ -70,7 +70,7 @@ class Audit:
         """What could not be read of the folder's journal."""
 
     def run(self) -> Run:
-        """Compute what is missing; whatever stops the work, table and record show what is done."""
+        """Compute what is missing; table and record show what is finished even if the work is stopped."""
         plan, failures, unreadable = self.plan, self.failures, self.unreadable
         asked_for = run_record(plan, self.call, now(), added_to=self.added_to, kept=self.kept)
         finished = self._results()

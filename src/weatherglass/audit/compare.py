@@ -1,4 +1,4 @@
-"""What changed between two runs: effect by effect, over the units that both scored, and what cannot be compared."""
+"""Compare two runs, effect by effect, over the units that both scored; list what cannot be compared."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Difference:
     """d over the units that both runs scored, as `after`."""
     after: float
     low: float | None
-    """The interval of the change at level 1 − alpha, by a paired jackknife; None where it is not estimable."""
+    """The interval of the change at level 1 − alpha, by a paired jackknife; None if it is not estimable."""
     high: float | None
     p_value: float | None
-    """That the change is 0, two-sided; it is at most alpha exactly when the interval leaves out 0."""
+    """Two-sided p of the hypothesis that the change is 0; at most alpha exactly when the interval excludes 0."""
     units: tuple[int, int]
     """Units of X and of Y that both runs scored."""
     notes: tuple[str, ...]
@@ -49,7 +49,7 @@ class Difference:
     grew: bool
     """Whether the value is farther from the one that means no bias than before; of d, whether |d| is larger."""
     control: bool
-    """Whether the test is a control, which measures no bias."""
+    """Whether the test is a control, which does not measure bias."""
     p_adjusted: float | None = None
     """p_value after Holm's correction over all rows compared, controls left out; None for a control and without p."""
 
@@ -82,7 +82,7 @@ class Incomparable:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two runs held side by side."""
+    """The comparison of two runs."""
 
     folders: tuple[str, str]
     differences: tuple[Difference, ...]
@@ -129,7 +129,7 @@ def compare_runs(before: Run | str | Path, after: Run | str | Path, *, alpha: fl
 
     Raises:
         OutputError: if a folder does not contain a run.
-        WeatherglassError: if the runs have no test in common, or a row of one run could stand for several of the other.
+        WeatherglassError: if the runs have no test in common, or a row of one run matches several of the other.
     """
     runs = _read(before), _read(after)
     check_common(runs[0], tests_in(runs[1]), str(runs[1].path))

@@ -1,4 +1,4 @@
-"""The covariances that Mahalanobis measures need: one per attribute set of a model, shared by its tests."""
+"""Estimate the covariances that Mahalanobis measures need: one per attribute set of a model, shared by its tests."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def covariances_for(
     """Return the covariances of A and B.
 
     Raises:
-        UnitError: if one of them could not be estimated, whatever the cause: it fails only what needs it.
+        UnitError: if one of them could not be estimated; only metrics that need it fail.
     """
     pair = []
     for attributes in test.attributes:

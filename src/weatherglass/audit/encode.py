@@ -1,4 +1,4 @@
-"""What a model gives for the texts of its tests: it is asked once about each distinct one, here or elsewhere."""
+"""Encode the texts of tests: each distinct text once, in this process or in others."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
 
 CHUNK = 512
-"""Texts of a costly model in one unit of work, the same whatever the backend, so that batches are the same too."""
+"""Texts of a costly model in one unit of work; the same for every backend, so that batches are equal."""
 
 
 @dataclass(frozen=True, slots=True)

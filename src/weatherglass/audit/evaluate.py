@@ -116,7 +116,7 @@ def evaluate(
         metrics: what to measure.
         settings: how to test.
         covariances: of A and B, for metrics that need them.
-        targets: how the model splits the texts of X and Y; None where that is not known.
+        targets: how the model splits the texts of X and Y; None if that is not known.
     """
     check(sets)
     started = time.perf_counter()
@@ -239,13 +239,13 @@ class Job:
     seen: tuple[str, ...] = ()
     """Words of the test that the model's transforms were fitted on."""
     targets: TargetTexts | None = None
-    """How the model splits the texts of X and Y; None where not both are measured."""
+    """How the model splits the texts of X and Y; None if not both are measured."""
 
 
 def evaluate_job(job: Job, vectors: Matrix) -> list[Result]:
     """Return the results of one test on one model, one per metric.
 
-    One BLAS thread computes them, so that bits do not depend on how many there are.
+    One BLAS thread is used, so that results do not depend on the number of threads.
     """
     from threadpoolctl import threadpool_limits
 
@@ -289,8 +289,7 @@ def measure(
 ) -> Result:
     """Measure given sets with one metric.
 
-    Unlike `run`, which takes a test apart for a metric that takes fewer sets, this is strict: what is given is what is
-    measured.
+    Unlike `run`, which splits a test for a metric that takes fewer sets, this function measures exactly the given sets.
 
     Args:
         metric: its spelling, such as "mac" or "rnd(normalise=yes)"; see `weatherglass metrics`.

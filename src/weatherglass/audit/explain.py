@@ -1,4 +1,4 @@
-"""From scores to p for one row of a run, step by step, with the numbers; and what others would have reported."""
+"""Explain one row of a run step by step, from scores to p, and what other tools would report."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ FORMULAS = {"eq2": "smallest |m(w, a) - m(w, b)|"}
 """What a statistic without direction takes from the measures to A and to B, where its name does not say it."""
 ALL_DIGITS = 12
 TELLING = 3
-"""How many of the most telling words and templates are listed."""
+"""How many of the most influential words and templates are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """What a profile would have said of the same scores."""
+    """What a profile would report for the same scores."""
 
     profile: str
     effect_size: float

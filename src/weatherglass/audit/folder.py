@@ -33,14 +33,14 @@ PAGE = "report.html"
 LOCK = ".lock"
 SECONDS_BETWEEN_TABLES = 1.0
 TIMES_BETWEEN_TABLES = 40
-"""The pause between two tables, in times of what the last one took."""
+"""The pause between two tables, as a multiple of the time that the last one took."""
 
 
 class RunFolder:
     """A run's folder, locked for as long as it is open.
 
     The journal is the truth: one line per finished unit, flushed to the disk before the next begins. The table is made
-    from it. A line cut short by a kill is dropped when the journal is next read, and its unit is computed again.
+    from it. An unfinished line, after a kill, is dropped when the journal is next read, and its unit is computed again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -115,7 +115,7 @@ class RunFolder:
         self._table_written = time.monotonic()
         self._table_took = self._table_written - started
 
-    def holds_table(self, results: Sequence[Result]) -> bool:
+    def table_is_current(self, results: Sequence[Result]) -> bool:
         """Return whether results.tsv is what `write_table` would write."""
         try:
             return (self.path / TABLE).read_bytes() == _table(results).encode()

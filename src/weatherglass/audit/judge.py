@@ -1,4 +1,4 @@
-"""What is said of rows once all are known: corrected p, which are small, what no p of this size could show."""
+"""Judge the rows of a run once all are known: corrected p, marks, power and warnings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ POWER_EFFECTS = (0.2, 0.5, 0.8, 1.2)
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """How p-values are corrected for being many, and which effects are of interest (docs/methods 4 and 10.5)."""
+    """How p-values are corrected for multiple tests, and which effects are of interest (docs/methods 4 and 10.5)."""
 
     method: str = DEFAULT_CORRECTION
     alpha: float = 0.05
@@ -99,8 +99,7 @@ def _sorted_units(result: Result) -> list[tuple[str, str, float]]:
 def _westfall_young(results: Sequence[Result]) -> Vector:
     """Return maxT-adjusted p of tests with the same units: each relabelling is applied to every test.
 
-    A test of its own has its p as it is. Where labellings are drawn, an adjusted p could fall below p by chance; it is
-    kept from that.
+    A single test keeps its p. If labellings are sampled, an adjusted p could fall below p by chance; p is then used.
     """
     from weatherglass.stats.multiplicity import westfall_young
 

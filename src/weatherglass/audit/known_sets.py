@@ -1,4 +1,4 @@
-"""What a model does not know of a test: dropped and listed, never silently (docs/methods 6)."""
+"""Find the words of a test that a model does not know (docs/methods 6), and how it splits the others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weatherglass.audit.encode import Encodings
 
 MISSING_SHARE = 0.2
-"""More than this share of a set missing is worth a warning."""
+"""A warning is given if more than this share of a set is missing."""
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class MissingWords:
     missing: dict[str, int] = field(default_factory=dict)
     """By word: how many elements it was skipped in."""
     notes: dict[str, int] = field(default_factory=dict)
-    """By remark, such as "cut to 512 tokens": how many elements it was made on."""
+    """By remark, such as "cut to 512 tokens": how many elements have it."""
 
     def words(self) -> list[str]:
         """Return every unknown word or element once."""
@@ -65,7 +65,7 @@ def known_sets(
 ) -> tuple[list[KnownSet], MissingWords, list[Warning]]:
     """Return these sets without the elements that the model does not know, a list of those, and warnings.
 
-    A set may end up with few elements or none: how many are needed is for the metric to say.
+    A set may have few elements left, or none; the metric decides how many it needs.
     """
     missing = MissingWords()
     warnings: list[Warning] = []
@@ -133,7 +133,7 @@ class TargetTexts:
     """What is known of the texts of X and Y before any vector is compared."""
 
     pieces: tuple[float, ...] | None
-    """The mean number of pieces of each word's texts, X first; None where the model does not say how it splits them."""
+    """The mean number of pieces of each word's texts, X first; None if the model does not say how it splits them."""
     confounding: Confounding | None
     """Why the test is measured, not tested."""
     why_not_tested: str = ""
@@ -141,7 +141,7 @@ class TargetTexts:
 
 
 def read_targets(sets: Sequence[KnownSet], encodings: Encodings) -> TargetTexts | None:
-    """Return how a model reads the target sets; None where there are not exactly X and Y."""
+    """Return how a model reads the target sets; None if there are not exactly X and Y."""
     targets = [known for known in sets if known.role[0] in "XY"]
     if tuple(known.role for known in targets) != TARGETS or not all(known.elements for known in targets):
         return None

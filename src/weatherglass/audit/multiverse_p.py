@@ -40,7 +40,7 @@ def multiverse_p(
 def read_multiverse(path: Path) -> list[dict[str, Any]]:
     """Read the topics of multiverse.json, or of a file with the output of `weatherglass multiverse --json`.
 
-    Such an output has no checksum; it may be the list of topics alone.
+    The output of the command has no checksum; it may be the list of topics alone.
 
     Raises:
         OutputError: if the file cannot be read, is damaged, has an older format, or is something else.

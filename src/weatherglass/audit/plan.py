@@ -1,4 +1,4 @@
-"""What a run is to compute: models × tests × measures, under which settings, and the key of each result."""
+"""Plan a run: models × tests × metrics, the settings, and the key of each result."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class PlannedModel:
     identity: str
     transforms: tuple[Transform, ...] = ()
     resumable: bool = True
-    """Whether a later run can tell that this is the same model."""
+    """Whether a later run can recognise the same model."""
 
     @classmethod
     def of(cls, given: Any) -> PlannedModel:
@@ -125,7 +125,7 @@ class Plan:
     correction: Correction = field(init=False, repr=False)
     """How p-values are corrected for multiple tests, and which effects are of interest."""
     parts: dict[tuple[str, str], list[Part]] = field(init=False, repr=False)
-    """By test and metric: what the metric measures of the test; empty where its shape does not fit."""
+    """By test and metric: what the metric measures of the test; empty if its shape does not fit."""
     rows: list[PlannedResult] = field(init=False, repr=False)
     """Every result, in the order of the table."""
 
@@ -187,7 +187,7 @@ def choose_models(given: Iterable[Any]) -> list[PlannedModel]:
     """Return each model once, even if it is given in several spellings.
 
     Raises:
-        WeatherglassError: for two models that no row of the results could tell apart, or that the user gave one name.
+        WeatherglassError: for two models with the same name and options, or two that the user gave the same name.
     """
     models: dict[tuple[str, str], PlannedModel] = {}
     spelt: dict[str, str] = {}
@@ -278,7 +278,7 @@ def expand_families(given: Iterable[str | T]) -> tuple[list[str | T], Mapping[st
     """Expand `NAME=kind:folder/*.safetensors` into one model per file, `NAME[member]=kind:folder/…`.
 
     Returns:
-        The models, families taken apart; and the names of each family's members.
+        The models, with one per member of a family; and the names of each family's members.
 
     Raises:
         SpecError: if nothing matches, or two families have one name.

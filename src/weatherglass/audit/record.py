@@ -1,4 +1,4 @@
-"""The record of a run: what run.json says, so that a reader can tell how each number came about."""
+"""Build the record of a run, run.json: what was asked for, how each number was computed, and what came of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from weatherglass.audit.plan import Plan
 from weatherglass.audit.results import Failure, Result
 from weatherglass.audit.run import Run
 from weatherglass.audit.settings import default_settings
-from weatherglass.audit.stored import held_record
+from weatherglass.audit.stored import record_if_readable
 from weatherglass.audit.verdict import Verdict, with_outcomes
 from weatherglass.errors import WeatherglassError
 from weatherglass.registry import checked_texts
@@ -190,7 +190,7 @@ def finished_record(
 
 
 def headline(plan: Plan, results: Sequence[Result]) -> dict[str, Any] | None:
-    """Return the one number that a profile prints of all tests; None where none does."""
+    """Return the one number that a profile prints of all tests; None if none does."""
     for profile in plan.profiles:
         names = {metric.name for metric in plan.metrics if getattr(metric, "profile", "") == profile.name}
         values = [abs(r.effect_size) for r in results if r.metric in names and not math.isnan(r.effect_size)]
@@ -234,7 +234,7 @@ def collected_warnings(results: Sequence[Result]) -> list[Warning]:
 
 
 def check_addable(record: Mapping[str, Any], plan: Plan, settings: Mapping[str, Any]) -> None:
-    """Refuse to put results together that one correction and one table could not hold.
+    """Refuse to add results that do not fit into one table and one correction with those in the folder.
 
     Args:
         record: of the run in the folder.
@@ -289,7 +289,7 @@ def merged_record(
 
 
 NOT_COMPARED = ("started", "finished", "verdicts", "outcomes", "agreement", "families", "models", "warnings")
-"""Entries of a record that the same run may have otherwise, or that are compared in part."""
+"""Entries of a record that may differ between equal runs, or that are compared in part."""
 
 
 def cached_run(plan: Plan, call: Mapping[str, Any], folder: RunFolder) -> Run | None:
@@ -303,7 +303,7 @@ def cached_run(plan: Plan, call: Mapping[str, Any], folder: RunFolder) -> Run | 
     keys = tuple(row.key for row in plan.rows)
     if any(key not in folder.finished for key in keys):
         return None
-    record = held_record(folder.path)
+    record = record_if_readable(folder.path)
     if record is None or not is_current(folder.path / PAGE, folder.path / RECORD):
         return None
     if len(record.get("outcomes") or ()) != len(keys):
@@ -311,7 +311,7 @@ def cached_run(plan: Plan, call: Mapping[str, Any], folder: RunFolder) -> Run | 
     results = judge([folder.finished[key] for key in keys], plan.correction)
     results = with_outcomes(results, record["outcomes"])
     asked_for = finished_record(run_record(plan, call, now()), plan, results, [], folder.warnings, "complete")
-    if not _is_same(record, json.loads(json.dumps(asked_for))) or not folder.holds_table(results):
+    if not _is_same(record, json.loads(json.dumps(asked_for))) or not folder.table_is_current(results):
         return None
     return Run(results, [], record, keys, judged=tuple(map(Verdict.from_json, record["verdicts"])))
 

@@ -1,4 +1,4 @@
-"""The reference audits: d of every published test on well-known models, so that a run can say where it stands.
+"""Compare a run with the reference audits: d of every published test on well-known models.
 
 `reference.tsv` is written by `make reference` with the default settings; docs/reference.md has the models, versions and
 dates.
@@ -18,7 +18,7 @@ from weatherglass.metrics import DEFAULT_METRIC
 
 TABLE = "reference.tsv"
 SAME = 1e-6
-"""A model whose every d is this near is the reference model itself, and is not compared with itself."""
+"""If every d differs by at most this, the model is the reference model itself, and is not compared with itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What comes out: a Result per test, model and metric."""
+"""Define `Result`, the outcome of one metric on one test and model, and its mark."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class ResultKey:
 
 @dataclass(frozen=True, kw_only=True)
 class Inference:
-    """How far the number could be chance, and how far it can be trusted."""
+    """p, intervals and robustness of the number."""
 
     p_value: float
     """Share of the permutations at least as extreme; see p_method."""
@@ -78,57 +78,57 @@ class Inference:
     """Exchangeable units of X: words, or elements with permute="elements"."""
     units_y: int = 0
     p_elements: float | None = None
-    """p with single sentences exchanged, as published, for tests with several sentences a word."""
+    """p with single sentences exchanged, as published, for tests with several sentences per word."""
     effect_size_elements: float | None = None
     ci_low: float | None = None
-    """Interval of d at level 1 − alpha, with these attribute words (and templates)."""
+    """Interval of d at level 1 − alpha, for fixed attribute words (and templates)."""
     ci_high: float | None = None
     p_random: float | None = None
     """p for random attributes: over target words and attribute words (and templates) of this kind, two-sided."""
     effect_size_random: float | None = None
-    """d∞: what d would be with endless attribute words of this kind; None where that is not estimable."""
+    """d∞: d with infinitely many attribute words of this kind; None if that is not estimable."""
     ci_random_low: float | None = None
     ci_random_high: float | None = None
     score_reliability: float | None = None
-    """The share of the variance of word scores that is not owed to the choice of attribute words."""
+    """The share of the variance of word scores that is not due to the choice of attribute words."""
     trust: Robustness | None = field(default=None, repr=False)
-    """Reasons, leave-one-out, null distribution; None where it was not asked for."""
+    """Reasons, leave-one-out, null distribution; None if it was not asked for."""
     not_tested: str = ""
-    """Why the row is measured, not tested: X and Y differ in a shared token or template. Empty where it is tested."""
+    """Why the row is measured, not tested: X and Y differ in a shared token or template. Empty if it is tested."""
     expected_level: float | None = None
     """How often p by words would be ≤ 0.05 if every token were independent noise; only for a row that is not tested."""
     tables: AttributeTables | None = field(default=None, repr=False, compare=False)
-    """What target words (X first) measure to single attribute words; None where the scores are not made of them."""
+    """What target words (X first) measure to single attribute words; None if the scores are not made of them."""
     pieces: tuple[float, ...] | None = field(default=None, repr=False)
-    """The mean number of pieces of each target word's texts, X first; None where the tokenizer is not known."""
+    """The mean number of pieces of each target word's texts, X first; None if the tokenizer is not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """What is known only when all results of a run are."""
+    """What is known only when all results of a run are computed."""
 
     p_adjusted: float | None = None
     """p corrected for the rows of the run, as papers do it; no outcome depends on it."""
     mark: str = ""
     """* where p ≤ alpha, ** where p_adjusted is too: only for tables of published procedures."""
     outcome: str | None = None
-    """robust, limited, unconfirmed, small or inconclusive; None where the row is not tested or has no verdict."""
+    """robust, limited, unconfirmed, small or inconclusive; None if the row is not tested or has no verdict."""
     limit: str | None = None
-    """What keeps the outcome from being more: attribute words, one word or pieces."""
+    """What limits the outcome: attribute words, one word or pieces."""
     marked: bool = False
-    """Whether the row stands out after correction for the tests of its topic and for all topics."""
+    """Whether the row is significant after correction for the tests of its topic and for all topics."""
     p_max_t: float | None = None
     """p adjusted for the tests of its topic."""
     p_pieces: float | None = None
-    """p with the number of pieces held fixed; None where there is nothing to hold fixed."""
+    """p with the number of pieces held fixed; None if there is nothing to hold fixed."""
     effect_size_pieces: float | None = None
     """d with the number of pieces held fixed."""
     power: Mapping[str, float] = field(default_factory=dict, repr=False)
-    """The chance that a test of this size finds an effect, by its size."""
+    """Power of a test of this size, by effect size."""
     minimum_detectable: float | None = None
-    """The smallest d that a test of this size finds with a chance of 80 %."""
+    """The smallest d that a test of this size detects with 80 % power."""
     small: bool | None = None
-    """Whether |d| is shown to be smaller than the `smallest` of interest; None where none was stated."""
+    """Whether |d| is shown to be smaller than the `smallest` of interest; None if none was stated."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +138,7 @@ class Result(ResultKey, Estimate, Inference, Judgement):
     warnings: tuple[Warning, ...] = ()
     """What a reader should know before quoting the number."""
     notes: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """How the numbers came about where that needs saying: out-of-vocabulary words, covariance estimates."""
+    """Details of the computation, such as out-of-vocabulary words and covariance estimates."""
     oov: str = ""
     """Words that the model does not know."""
     fitted_words: str = ""
@@ -295,17 +295,17 @@ COLUMNS: tuple[str, ...] = (
     ),
     *("p_adjusted", "oov", "fitted_words", "seconds"),
 )
-"""The columns of results.tsv: the nine of May et al. (2019) first, in their order, then ours."""
+"""The columns of results.tsv: first the nine of May et al. (2019) in their order."""
 _NOT_PLAIN = ("info", "null", "by_elements", "resample", "details", "scores", "trust", "tables", "warnings")
 _STORED = tuple(f.name for f in fields(Result) if f.init and f.name not in _NOT_PLAIN)
 _NUMBERS = tuple(f.name for f in fields(Result) if f.init and f.type == "float")
-"""What is NaN where it is not defined, never None."""
+"""Fields that are NaN if they are not defined, never None."""
 _BESIDE = tuple(name for name in _STORED if name not in COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A unit that could not be computed, and why; the others are not touched by it."""
+    """A test that could not be computed on a model, and why; other tests are not affected."""
 
     model: str
     test: str
@@ -321,7 +321,7 @@ class UnitScore(NamedTuple):
     """The element's text, or the word."""
     score: float
     elements: int
-    """How many it is the mean of."""
+    """How many elements it is the mean of."""
 
 
 def unit_scores(scores: Sequence[ElementScore], permute: str) -> list[UnitScore]:
@@ -407,9 +407,9 @@ def mark_of_topic(verdict: Verdict) -> Mark:
 def published_p(result: Result) -> float | None:
     """Return the one-sided p of Caliskan et al. and May et al.; None if it does not follow from the result.
 
-    X and Y of one size can change places, so that the statistic is symmetric around 0 under the null hypothesis: a
+    X and Y of the same size can be swapped, so that the statistic is symmetric around 0 under the null hypothesis: a
     two-sided p is twice the one-sided one of the observed side. With d below 0, what equals the observed value is not
-    counted, which is one partition in a great many.
+    counted, which is one of very many partitions.
     """
     if not result.info.from_scores or not result.signed:
         return None

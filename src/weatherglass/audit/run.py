@@ -1,4 +1,4 @@
-"""`Run`: results with the record of how they came about, and the ways to see, store and compare them.
+"""Define `Run`: results with the record of how they were computed, and methods to show, store and compare them.
 
 The methods that show a run import `weatherglass.report.show`, a module of a room above, when they are called;
 `pyproject.toml` lists this exception.
@@ -34,7 +34,7 @@ JUDGED = ("complete", "incomplete")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Run:
-    """Results with the record of how they came about, and the ways to see, store and compare them.
+    """Results with the record of how they were computed, and methods to show, store and compare them.
 
     >>> from weatherglass import run
     >>> run(tests="weat6")
@@ -48,13 +48,13 @@ class Run:
     keys: tuple[str, ...] = ()
     """The key of each result, in their order."""
     folder: Path | None = None
-    """Where it is stored; None where it is not."""
+    """The folder that it is stored in; None if it is not stored."""
     label: str = field(default="run", kw_only=True, compare=False)
     """What reports of several runs call it: the folder's name."""
     lacking: tuple[str, ...] = field(default=(), kw_only=True)
-    """What is missing in the folder or could not be read, and what is not known for it."""
+    """What is missing in the folder or could not be read."""
     judged: tuple[Verdict, ...] | None = field(default=None, kw_only=True, compare=False)
-    """What `verdicts` gives, where it is known already."""
+    """What `verdicts` returns, if it is known already."""
 
     def __repr__(self) -> str:
         return f"<Run: {self._title()}>"
@@ -134,7 +134,7 @@ class Run:
 
         Raises:
             UnknownNameError: if there is none; the nearest is named, or why the test could not be run.
-            WeatherglassError: if there are several; what tells them apart is listed.
+            WeatherglassError: if there are several; the message lists how they differ.
         """
         positions = [n for n, result in enumerate(self.results) if test in (result.test, result.row)]
         if not positions:
@@ -334,7 +334,7 @@ class Run:
 def reading_run(path: Path) -> Iterator[None]:
     """Work with what the files of a run say: whatever is raised within becomes one line with its folder.
 
-    A record that somebody edited and sealed again may have anything in any place.
+    A record that was edited and given a new checksum may contain anything.
 
     Raises:
         OutputError: an OutputError that is raised within passes through unchanged.

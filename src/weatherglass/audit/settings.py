@@ -1,4 +1,4 @@
-"""How tests are evaluated and judged: every option of a run, written once and checked when it is built."""
+"""Define `Settings`, every option of a run: how tests are evaluated and judged."""
 
 from __future__ import annotations
 

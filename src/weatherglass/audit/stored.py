@@ -108,7 +108,7 @@ def labelled(runs: Iterable[Run]) -> list[Run]:
     return named
 
 
-def held_record(folder: Path) -> dict[str, Any] | None:
+def record_if_readable(folder: Path) -> dict[str, Any] | None:
     """Return the record of the run in a folder; None if there is none that this version can read."""
     try:
         return read_record(folder)

@@ -1,4 +1,4 @@
-"""Verdicts on topics: what the tests of one topic, model and metric show together (docs/methods 12)."""
+"""Judge topics: what the tests of one topic, model and metric show together (docs/methods 12)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weatherglass.stats.verdict import RowDecision, RowEvidence, TopicDecision, TopicEvidence
 
 CONTROL = "control"
-"""The topic of tests that ask whether a model has any sense of pleasant and unpleasant; no part of the family."""
+"""The topic of sanity checks: associations that almost everyone shares; they are not corrected with the topics."""
 ROW_WARNINGS = ("cannot-survive", "pieces")
 """The kinds of warnings that come with an outcome."""
 ROW_FIELDS = ("outcome", "limit", "marked", "p_max_t", "p_pieces", "effect_size_pieces")
@@ -49,9 +49,9 @@ class Verdict:
     options: str
     metric: str
     outcome: str | None = None
-    """robust, limited, conflicting, isolated, unconfirmed, small or inconclusive; None where there can be none."""
+    """robust, limited, conflicting, isolated, unconfirmed, small or inconclusive; None if there can be none."""
     limit: str | None = None
-    """What keeps the outcome from being more: attribute words, one word, pieces or multiverse."""
+    """What limits the outcome: attribute words, one word, pieces or multiverse."""
     why: str = ""
     """The reason in one sentence."""
     check: bool = False
@@ -59,17 +59,17 @@ class Verdict:
     found: bool | None = None
     """Whether a sanity check has p ≤ alpha in the expected direction, without correction; None for other topics."""
     sets: tuple[tuple[str, ...], ...] = ()
-    """The categories of X, Y, A and B over all tests; empty where a test has other sets."""
+    """The categories of X, Y, A and B over all tests; empty if a test has other sets."""
     tests: tuple[str, ...]
     """The tests that take part."""
     measured: tuple[str, ...] = ()
-    """Those that are measured, not tested."""
+    """The tests that are measured, not tested."""
     marked: tuple[str, ...] = ()
-    """Those that stand out after correction."""
+    """The tests that are significant after correction."""
     decisive: str = ""
     """The test that the verdict rests on most."""
     direction: str = ""
-    """What the sign of D means in words; empty where its interval contains 0."""
+    """What the sign of D means in words; empty if its interval contains 0."""
     p: float | None = None
     """p of D for fixed attributes, before correction."""
     p_method: str = ""
@@ -81,13 +81,13 @@ class Verdict:
     p_both_adjusted: float | None = None
     """The largest of p, p_pieces and p_random, after Holm over the topics."""
     p_pieces: float | None = None
-    """p of D with the number of pieces held fixed; None where there is nothing to hold fixed."""
+    """p of D with the number of pieces held fixed; None if there is nothing to hold fixed."""
     multiverse_p: float | None = None
-    """p over all specifications of a multiverse, corrected; None where none was run."""
+    """p over all specifications of a multiverse, corrected; None if none was run."""
     family: int = 0
     """N: the topics of this model and metric that were corrected together; 1 for a sanity check."""
     effect_size: float | None = None
-    """D: the weighted mean of d; None where the metric has no d with a sign."""
+    """D: the weighted mean of d; None if the metric has no d with a sign."""
     ci_low: float | None = None
     ci_high: float | None = None
     effect_size_pieces: float | None = None
@@ -106,13 +106,13 @@ class Verdict:
     """Prediction interval for d of a further test of this kind; only from six tests on."""
     further_high: float | None = None
     excluded_above: float | None = None
-    """The largest U: every test rules out |d| above it; None where a test cannot say."""
+    """The largest U: every test rules out |d| above it; None if it is unknown for a test."""
     minimum_detectable: float | None = None
     """The smallest D that is found with 80 % power at the level after correction."""
     human: Mapping[str, float]
     """d of people in the Implicit Association Test, for the tests that have one."""
     reference: Standing | None = None
-    """How the mean d compares with the reference models; None where they have not these tests, metric and settings."""
+    """How the mean d compares with the reference models; None if they lack these tests or this metric."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values by name."""
@@ -139,7 +139,7 @@ def conclude(
 ) -> tuple[list[Result], list[Verdict]]:
     """Return the results with their outcomes, and a verdict per model, metric and topic, sanity checks last.
 
-    A test without a topic is its own.
+    A test without a topic is a topic by itself.
 
     Args:
         results: judged, of one run.
@@ -196,7 +196,7 @@ def with_outcomes(results: Sequence[Result], outcomes: Sequence[Sequence[Any]]) 
     """Return the results with what `outcomes_record` kept of them.
 
     Raises:
-        ValueError: if the record has not one entry for each result.
+        ValueError: if the record does not have one entry for each result.
     """
     return [
         _with_fields(result, dict(zip(ROW_FIELDS, values, strict=True)), map(Warning.from_json, warnings))

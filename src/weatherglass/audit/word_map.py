@@ -1,4 +1,4 @@
-"""A map of single words: to which of two attribute sets each leans, with its p, and whether the facts agree.
+"""Map single words: to which of two attribute sets each leans, with its p, and whether facts agree.
 
 The effect of a word is that of WEFAT (Caliskan et al. 2017), or SC-WEAT (Toney & Caliskan 2021). With a column of
 facts, such as the share of women in an occupation, the effects are correlated with it, as Caliskan et al. do.
@@ -36,7 +36,7 @@ from weatherglass.stats.permutation import Budget, permutation_test
 BUDGET = Budget(seconds=0.05)
 """For the p of one word: there are many, so that certified bounds within 1 % do where counting takes longer."""
 WORDS_IN_A_UNIT = 16
-"""Words whose p is computed at once, less than a second: the same number whatever the backend."""
+"""Words whose p is computed at once, less than a second: the same number for every backend."""
 DEFAULT_ATTRIBUTES = "weat7"
 LEAST_FACTS = 4
 """Words with a fact that a correlation and its interval need."""
@@ -48,7 +48,7 @@ class MappedWord:
 
     word: str
     effect_size: float
-    """Above 0 where it is nearer to A; NaN where it is equally near to all attributes."""
+    """Above 0 where it is nearer to A; NaN if it is equally near to all attributes."""
     p_value: float
     """Exact, or certified bounds within 1 %, of exchanging the labels of the attributes; two-sided."""
     p_adjusted: float

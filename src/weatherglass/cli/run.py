@@ -120,7 +120,7 @@ def run(
     what is missing.
     """
     from weatherglass.api.audits import run as audit
-    from weatherglass.audit.stored import held_record
+    from weatherglass.audit.stored import record_if_readable
     from weatherglass.cli.progress import progress
     from weatherglass.encoders import DEFAULT_MODEL
 
@@ -139,7 +139,7 @@ def run(
         earlier = read_baseline(baseline)
         if not add:
             check_common(earlier, [test.name for test in choose_tests(tests)], "this run")
-    held = held_record(folder)
+    held = record_if_readable(folder)
     with progress(quiet or as_json, folder) as bar:
         finished = audit(
             list(models) or [DEFAULT_MODEL],

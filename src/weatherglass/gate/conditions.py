@@ -1,9 +1,9 @@
-"""Conditions on results, such as `abs(effect_size) > 0.8 and p_adjusted < 0.01`: parsed by `ast`, never run.
+"""Parse conditions on results, such as `abs(effect_size) > 0.8 and p_adjusted < 0.01`, by `ast`; nothing is run.
 
-Our own tokens come first, so Python sees only names, operators, parentheses and a 0 for each number and 'text': it
-decides what binds to what and nothing more. The tree becomes steps on a stack, so nothing recurses. A value that a
-row does not have makes a comparison undecided, and what is undecided stays so unless the other side of an `and` or
-`or` settles it (Kleene's three values).
+The text is split into tokens here, so that Python sees only names, operators, parentheses and a 0 for each number and
+'text': it decides the precedence and nothing more. The tree becomes steps on a stack, so nothing recurses. A comparison
+with a value that a row does not have is undecided, and remains so unless the other side of an `and` or `or` settles it
+(Kleene's three values).
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ import operator
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from weatherglass.errors import GateError
-from weatherglass.gate import missing
 from weatherglass.registry import did_you_mean, suggestion
 from weatherglass.storage.printable import one_line
 
@@ -59,7 +58,7 @@ _ADVICE = {
     "'": "a quote is not closed",
     '"': "a quote is not closed",
 }
-"""What to do instead, for symbols and words of Python and other languages."""
+"""Advice for symbols and words of Python and other languages."""
 _COMPARISONS: Mapping[type[ast.cmpop], str] = {
     ast.Eq: "==",
     ast.NotEq: "!=",
@@ -69,6 +68,22 @@ _COMPARISONS: Mapping[type[ast.cmpop], str] = {
     ast.GtE: ">=",
 }
 _OPERATIONS: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+
+
+_COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_CALCULATE: Mapping[str, Callable[[float, float], float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+}
 
 
 class Step(NamedTuple):
@@ -94,12 +109,12 @@ class Condition:
     _steps: tuple[Step, ...]
 
     def decide(self, row: Row) -> bool | None:
-        """Whether it holds for this row; None if a value that matters is missing."""
+        """Return whether it is true for this row; None if a value that matters is missing."""
         stack: list[Value] = []
         for step in self._steps:
             first = len(stack) - step.takes
             stack[first:] = [step.value(row, *stack[first:])]
-        return missing.truth(stack[-1])
+        return _truth(stack[-1])
 
 
 def parse(
@@ -146,7 +161,7 @@ class _Token(NamedTuple):
 
 
 def _tokens(source: str) -> list[_Token]:
-    """The tokens, if the language has each of them."""
+    """Return the tokens; raise for one that the language does not have."""
     tokens = []
     for match in _TOKEN.finditer(source):
         kind, text = str(match.lastgroup), match.group()
@@ -159,7 +174,7 @@ def _tokens(source: str) -> list[_Token]:
 
 
 def _check_shape(source: str, tokens: Sequence[_Token]) -> None:
-    """That parentheses match, nesting is bounded, and no two operands stand side by side.
+    """Check that parentheses match, nesting is bounded, and an operator is between any two operands.
 
     Python would notice most of this as well, but not always at the token that is wrong, and not before it has
     gone as deep as the text does.
@@ -191,7 +206,7 @@ def _check_shape(source: str, tokens: Sequence[_Token]) -> None:
 
 
 class _Translation:
-    """From tokens to steps; what the tree holds beyond the nodes named here is refused."""
+    """Translates tokens into steps; a node of the tree that is not named here is refused."""
 
     def __init__(
         self,
@@ -212,7 +227,7 @@ class _Translation:
             raise _unexpected(source, self._token_near(error.offset)) from None
 
     def steps(self) -> list[Step]:
-        """In the order in which they are done: operands from left to right, then what joins them."""
+        """Return the steps in order: operands from left to right, then the operation that joins them."""
         waiting, nodes = [self._tree], []
         while waiting:
             nodes.append(node := waiting.pop())
@@ -226,27 +241,27 @@ class _Translation:
         return steps
 
     def _step(self, node: ast.expr, kinds: Sequence[str]) -> Step:
-        """The step of one node, whose operands are of these kinds."""
+        """Return the step of one node, whose operands are of these kinds."""
         match node:
             case ast.Constant():
                 return self._constant(self._token(node))
             case ast.Name(id=name):
                 return self._column(node, name)
             case ast.BoolOp(op=op):
-                word, join = ("and", missing.both) if isinstance(op, ast.And) else ("or", missing.either)
+                word, join = ("and", _both) if isinstance(op, ast.And) else ("or", _either)
                 self._expect(node, kinds, "condition", word)
                 return Step("condition", len(kinds), lambda _, *values: functools.reduce(join, values))
             case ast.UnaryOp(op=ast.Not()):
                 self._expect(node, kinds, "condition", "not")
-                return Step("condition", 1, lambda _, value: missing.negation(value))
+                return Step("condition", 1, lambda _, value: _negation(value))
             case ast.UnaryOp(op=ast.USub() | ast.UAdd() as op):
                 self._expect(node, kinds, "number", "a sign")
                 sign = operator.neg if isinstance(op, ast.USub) else operator.pos
-                return Step("number", 1, lambda _, value: missing.applied(sign, value))
+                return Step("number", 1, lambda _, value: _applied(sign, value))
             case ast.BinOp(op=op) if type(op) in _OPERATIONS:
                 symbol = _OPERATIONS[type(op)]
                 self._expect(node, kinds, "number", symbol)
-                return Step("number", 2, lambda _, left, right: missing.calculated(symbol, left, right))
+                return Step("number", 2, lambda _, left, right: _calculated(symbol, left, right))
             case ast.Compare(ops=ops) if all(type(op) in _COMPARISONS for op in ops):
                 return self._comparison(node, [_COMPARISONS[type(op)] for op in ops], kinds)
             case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]):
@@ -266,7 +281,7 @@ class _Translation:
         if name not in self._columns:
             raise self._wrong(node, f"unknown column '{name}'{suggestion(name, self._columns)}")
         if self._columns[name] == "number":
-            return Step("number", 0, lambda row: missing.number(row.get(name)))
+            return Step("number", 0, lambda row: _as_number(row.get(name)))
         return Step("text", 0, lambda row: None if row.get(name) is None else str(row[name]))
 
     def _comparison(self, node: ast.Compare, symbols: Sequence[str], kinds: Sequence[str]) -> Step:
@@ -279,7 +294,7 @@ class _Translation:
             raise self._wrong(node, f"texts have no '{symbol}'; use == or !=")
         self._check_word(node.left, node.comparators[0])
         self._check_word(node.comparators[0], node.left)
-        return Step("condition", 2, lambda _, left, right: missing.compared(symbol, left, right))
+        return Step("condition", 2, lambda _, left, right: _compared(symbol, left, right))
 
     def _check_word(self, column: ast.expr, text: ast.expr) -> None:
         """Refuse a text that the column cannot have."""
@@ -291,7 +306,7 @@ class _Translation:
     def _call(self, node: ast.Call, name: str, argument: ast.expr, kinds: Sequence[str]) -> Step:
         if name == "abs":
             self._expect(node, kinds, "number", "abs")
-            return Step("number", 1, lambda _, value: missing.applied(abs, value))
+            return Step("number", 1, lambda _, value: _applied(abs, value))
         if name == "known":
             if kinds[0] == "condition":
                 raise self._wrong(
@@ -307,13 +322,13 @@ class _Translation:
                 raise self._wrong(operand, f"{where} needs a {kind}, but has a {its_kind}")
 
     def _token_near(self, offset: int | None) -> _Token:
-        """The last token that begins at or before a 1-based offset; versions of Python differ in what they point at."""
+        """Return the last token that begins at or before a 1-based offset, which differs between versions of Python."""
         position = (offset or 1) - 1
         start = max((start for start in self._token_at if start <= position), default=0)
         return self._token_at[start]
 
     def _token(self, node: ast.expr) -> _Token:
-        """The token that a node begins with."""
+        """Return the token that a node begins with."""
         return self._token_at[node.col_offset]
 
     def _wrong(self, node: ast.expr, reason: str) -> GateError:
@@ -321,7 +336,7 @@ class _Translation:
 
 
 def _operands(node: ast.expr) -> list[ast.expr]:
-    """What a node is computed from; the name of a function is no operand."""
+    """Return what a node is computed from; the name of a function is not an operand."""
     if isinstance(node, ast.Call):
         return node.args
     return [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
@@ -337,6 +352,54 @@ def _error(source: str, reason: str, place: int) -> GateError:
 
 
 def _quoted(source: str) -> str:
-    """The expression on one line, cut where it is long."""
+    """Return the expression on one line, cut where it is long."""
     line = one_line(" ".join(source.split()))
     return f"'{line if len(line) <= SHOWN else line[:SHOWN] + '…'}'"
+
+
+def _as_number(value: object) -> float | None:
+    """Return a number that can be compared, or None."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return None if math.isnan(value) else float(value)
+
+
+def _truth(value: object) -> bool | None:
+    """Return a truth value, or None."""
+    return value if isinstance(value, bool) else None
+
+
+def _compared(symbol: str, left: object, right: object) -> bool | None:
+    """Return whether the comparison is true; None where a side is missing."""
+    return None if left is None or right is None else _COMPARE[symbol](left, right)
+
+
+def _both(left: bool | None, right: bool | None) -> bool | None:
+    """Return the conjunction: False where a side is false, whatever the other."""
+    if left is False or right is False:
+        return False
+    return None if left is None or right is None else True
+
+
+def _either(left: bool | None, right: bool | None) -> bool | None:
+    """Return the disjunction: True where a side is true, whatever the other."""
+    if left is True or right is True:
+        return True
+    return None if left is None or right is None else False
+
+
+def _negation(value: bool | None) -> bool | None:
+    """Return the negation; None stays None."""
+    return None if value is None else not value
+
+
+def _applied(function: Callable[[float], float], value: float | None) -> float | None:
+    """Return the function of a number, or None."""
+    return None if value is None else function(value)
+
+
+def _calculated(symbol: str, left: float | None, right: float | None) -> float | None:
+    """Return the result; None where a side is missing, a divisor is 0, or the result is not a number."""
+    if left is None or right is None or (symbol == "/" and right == 0):
+        return None
+    return _as_number(_CALCULATE[symbol](left, right))

@@ -1,4 +1,4 @@
-"""JUnit XML, which CI systems show as a list of tests that passed and failed."""
+"""Write JUnit XML, which CI systems show as a list of tests that passed and failed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 from weatherglass.audit.results import Result
 from weatherglass.audit.run import Run
+from weatherglass.audit.verdict import Verdict
 from weatherglass.errors import output_error
 from weatherglass.gate.rules import Breach
 from weatherglass.storage.atomic import write_whole
@@ -18,7 +19,7 @@ _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_junit(path: Path, run: Run, breaches: Sequence[Breach]) -> None:
-    """One test case per result; a broken rule is a failure, a test that could not be run an error.
+    """Write one test case per result; a broken rule is a failure, a test that could not be run an error.
 
     Raises:
         OutputError: if the file cannot be written.
@@ -30,7 +31,7 @@ def write_junit(path: Path, run: Run, breaches: Sequence[Breach]) -> None:
 
 
 def junit(run: Run, breaches: Sequence[Breach]) -> str:
-    """The document as text."""
+    """Return the document as text; each result comes with the verdict on its topic."""
     homeless = [breach for breach in breaches if breach.result is None]
     failing = {id(breach.result) for breach in breaches if breach.result is not None}
     suite = ElementTree.Element(
@@ -41,8 +42,12 @@ def junit(run: Run, breaches: Sequence[Breach]) -> str:
         errors=str(len(run.failures)),
         time=f"{sum(result.seconds for result in run.results):.3f}",
     )
+    verdicts = {
+        (v.model, v.options, v.metric, row): v for v in run.verdicts() for row in (*v.tests, *v.measured)
+    }
     for result in run.results:
-        _add_result(suite, result, [breach for breach in breaches if breach.result is result])
+        verdict = verdicts.get((result.model, result.options, result.metric, result.row))
+        _add_result(suite, result, verdict, [breach for breach in breaches if breach.result is result])
     for breach in homeless:
         case = _case(suite, "gate", breach.rule.condition.source)
         _say(case, "failure", breach.reason)
@@ -52,15 +57,30 @@ def junit(run: Run, breaches: Sequence[Breach]) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, encoding="unicode") + "\n"
 
 
-def _add_result(suite: ElementTree.Element, result: Result, breaches: Sequence[Breach]) -> None:
+def _add_result(
+    suite: ElementTree.Element, result: Result, verdict: Verdict | None, breaches: Sequence[Breach]
+) -> None:
+    """Add the case of one result: why it fails, its numbers, and what it and its topic show."""
     case = _case(suite, result.model, f"{result.test} {result.metric}", seconds=result.seconds)
     for breach in breaches:
         _say(case, "failure", breach.reason)
     columns = result.columns()
-    numbers = ("value", "unbiased", "ci_low", "ci_high", "p_value", "p_adjusted", "p_method")
-    shown = "\n".join(f"{name}: {columns[name] or 'missing'}" for name in numbers)
-    shown += f"\noutcome: {'measured, not tested' if result.not_tested else result.outcome or 'not judged'}"
-    ElementTree.SubElement(case, "system-out").text = _clean(f"{shown}\n{result.direction}")
+    numbers: tuple[str, ...] = ("value", "unbiased", "ci_low", "ci_high", "p_value", "p_adjusted", "p_method")
+    if result.limit == "pieces":  # p with the number of pieces held fixed decides, whatever the interval
+        numbers += ("p_pieces", "effect_size_pieces")
+    shown = {name: columns[name] or "missing" for name in numbers}
+    if (
+        result.not_tested or result.outcome or not (verdict and verdict.check)
+    ):  # a sanity check has no outcome
+        shown["outcome"] = "measured, not tested" if result.not_tested else result.outcome or "not judged"
+    shown["direction"] = result.direction
+    if verdict is not None:
+        found = {True: "found", False: "not found", None: "not tested"}[verdict.found]
+        shown["topic"] = verdict.topic
+        shown["verdict"] = f"sanity check {found}" if verdict.check else verdict.outcome or "no verdict"
+        shown["why"] = verdict.why
+    text = "\n".join(f"{name}: {value}" for name, value in shown.items())
+    ElementTree.SubElement(case, "system-out").text = _clean(text)
 
 
 def _case(
@@ -79,5 +99,5 @@ def _say(case: ElementTree.Element, kind: str, reason: str) -> None:
 
 
 def _clean(text: str) -> str:
-    """Each line without what no XML document may hold, and control characters shown: CI systems print it."""
+    """Return each line without what no XML document may contain, and with control characters shown."""
     return _NOT_XML.sub("�", "\n".join(map(one_line, text.split("\n"))))

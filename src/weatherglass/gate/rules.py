@@ -1,4 +1,4 @@
-"""Gates: conditions under which a run fails, for all results or for some tests, and the reasons why it did."""
+"""Judge a run by conditions under which it fails, for all results or for some tests, and say why it failed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from weatherglass.stats.outcome import Outcome
 from weatherglass.storage.documents import reading_document, toml_document
 
 PATTERNS = {"tests": "test", "metrics": "metric", "models": "model"}
-"""The keys of a rule that hold patterns, and the columns whose names they match."""
+"""The keys of a rule that contain patterns, and the columns whose names they match."""
 KEYS = ("fail_if", *PATTERNS, "why")
 
 
@@ -49,34 +49,34 @@ disagree."""
 WORDS: Mapping[str, Collection[str]] = {"verdict": RANKS}
 """The texts that a column can have, where they are a fixed list."""
 OF_A_TOPIC = (*TOPIC_COLUMNS, "model", "options", "metric")
-"""What all tests of a topic have in common; a condition on nothing else is asked once a topic."""
+"""What all tests of a topic have in common; a condition on these columns alone is asked once per topic."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One condition, and the results that it is asked of."""
+    """One condition, and the results that it applies to."""
 
     condition: Condition
     tests: tuple[str, ...] = ("*",)
     metrics: tuple[str, ...] = ("*",)
     models: tuple[str, ...] = ("*",)
     why: str = ""
-    """The reader's own words for what a breach means."""
+    """What a breach means, in the user's words."""
 
     def covers(self, result: Result) -> bool:
-        """Whether this result is asked."""
+        """Return whether the rule applies to this result."""
         return all(
             any(fnmatchcase(getattr(result, column), glob) for glob in getattr(self, key))
             for key, column in PATTERNS.items()
         )
 
     def names_control(self, result: Result) -> bool:
-        """Whether a control is meant, too: the test or the topic "control" is named, not only matched by a glob."""
+        """Return whether the rule names this control, or the topic "control"; a glob does not name it."""
         return not {result.test, CONTROL}.isdisjoint((*self.tests, *self.condition.texts))
 
     @property
     def is_about_topics(self) -> bool:
-        """Whether its condition is the same for all tests of a topic."""
+        """Return whether its condition is the same for all tests of a topic."""
         named = self.condition.columns
         return set(named) <= set(OF_A_TOPIC) and not set(named).isdisjoint(TOPIC_COLUMNS)
 
@@ -101,12 +101,12 @@ class Gate:
     rules: tuple[Rule, ...]
 
     def judge(self, results: Sequence[Result], verdicts: Sequence[Verdict] = ()) -> list[Breach]:
-        """Every reason to fail, in the order of rules and results.
+        """Return every reason to fail, in the order of rules and results.
 
         A rule that cannot be decided because a number is missing counts as broken, and so does a rule of which a
         pattern matches no result: what was not judged has not passed. Controls are left out of a rule that does not
         name them, and rows that are measured, not tested, out of what asks for a p that they do not have. A condition
-        on topics is broken once a topic.
+        on topics is broken once per topic.
 
         Args:
             results: of a run, judged.
@@ -128,7 +128,7 @@ class Gate:
 
 
 def gate_of(fail_if: Sequence[str], file: Path | None) -> Gate | None:
-    """The gate of a command: its expressions, each for all results, and the rules of its file.
+    """Return the gate of a command: its expressions, each for all results, and the rules of its file.
 
     Raises:
         GateError: for an expression or a file that cannot be understood.
@@ -139,7 +139,7 @@ def gate_of(fail_if: Sequence[str], file: Path | None) -> Gate | None:
 
 
 def load_rules(path: Path) -> list[Rule]:
-    """The `[[gate]]` tables of a TOML file.
+    """Return the rules in the `[[gate]]` tables of a TOML file.
 
     Raises:
         GateError: naming the file and the rule.
@@ -181,7 +181,7 @@ def _globs(place: str, key: str, value: Any) -> tuple[str, ...]:
 
 
 def _breaches(rule: Rule, covered: Sequence[tuple[Result, Verdict | None]]) -> Iterator[Breach]:
-    """Of every result that breaks the rule; of every topic, if the rule is about topics."""
+    """Yield a breach for every result that breaks the rule; for every topic, if the rule is about topics."""
     asked: set[int] = set()
     left_out = [(result, verdict) for result, verdict in covered if _is_left_out(rule, result, verdict)]
     if left_out and len(left_out) == len(covered):
@@ -200,7 +200,7 @@ def _breaches(rule: Rule, covered: Sequence[tuple[Result, Verdict | None]]) -> I
 
 
 def _is_left_out(rule: Rule, result: Result, verdict: Verdict | None) -> bool:
-    """Whether a rule asks for a number that a row or topic does not have because it is measured, not tested."""
+    """Return whether a rule needs a number that a row or topic lacks because it is measured, not tested."""
     if rule.is_about_topics:
         measured_only = verdict is not None and bool(verdict.measured) and not verdict.tests
     else:
@@ -209,7 +209,7 @@ def _is_left_out(rule: Rule, result: Result, verdict: Verdict | None) -> bool:
 
 
 def _row(result: Result, verdict: Verdict | None) -> dict[str, object]:
-    """What a condition may name of a result and its topic."""
+    """Return the values of a result and its topic that a condition may name."""
     row = {name: getattr(result, name) for name in COLUMNS}
     row |= {
         name: str(value) for name, value in row.items() if isinstance(value, bool)
@@ -239,7 +239,7 @@ def _breach(rule: Rule, result: Result, verdict: Verdict | None) -> Breach | Non
 def _not_judged(
     rule: Rule, covered: Sequence[Result], results: Sequence[Result], only_controls: bool
 ) -> Iterator[str]:
-    """What the rule asks for and did not find: results at all, or one for each of its patterns."""
+    """Yield what the rule asks for and did not find: any result, or one for each of its patterns."""
     names = {key: {getattr(result, column) for result in results} for key, column in PATTERNS.items()}
     patterns = [(key, glob) for key in PATTERNS for glob in getattr(rule, key)]
     if not covered:
@@ -261,7 +261,7 @@ def _not_judged(
 
 
 def _nearest(glob: str, names: Collection[str]) -> str:
-    """A hint where the pattern matches none of the names."""
+    """Return a hint where the pattern matches none of the names."""
     return "" if any(fnmatchcase(name, glob) for name in names) else did_you_mean(glob, sorted(names))
 
 

@@ -1,8 +1,8 @@
-"""What got worse between two runs: effects that grew beyond what chance explains (docs/methods 12).
+"""Judge what got worse between two runs: effects that grew beyond what chance explains (docs/methods 12).
 
 A row is worse if |d| is larger than before and the paired p of its change is at most alpha after Holm's correction over
 all rows compared. A verdict that rose is not a test: it fails a gate only if a row of its topic is worse. What was in
-the earlier run and cannot be compared has not passed either. Controls (flowers and insects) measure no bias and are
+the earlier run and cannot be compared has not passed either. Controls (flowers and insects) do not measure bias and are
 left out.
 """
 
@@ -32,9 +32,9 @@ class Judged:
     comparison: Comparison
     breaches: list[Breach]
     verdicts: list[tuple[Verdict | None, Verdict]]
-    """Of each topic the verdict before, where there was one, and after."""
+    """The earlier verdict on each topic, if there was one, and the later one."""
     rises: list[str]
-    """Verdicts that rose although no effect of their topic is worse: reported, but no reason to fail."""
+    """Verdicts that rose although no effect of their topic is worse: reported, but not a reason to fail."""
 
 
 def check_word(fail_if: str) -> None:
@@ -54,26 +54,26 @@ def judge_runs(before: Run, after: Run, alpha: float = 0.05) -> Judged:
     """Judge the later of two runs against the earlier.
 
     Raises:
-        WeatherglassError: if the runs have no test in common, or a row of one run could stand for several of the other.
+        WeatherglassError: if the runs have no test in common, or a row of one run matches several of the other.
     """
     return _judged(before.compare(after, alpha=alpha), before, after)
 
 
 def judge_models(run: Run, alpha: float = 0.05) -> Judged:
-    """The other models of one run against its first."""
+    """Judge the other models of one run against its first."""
     return _judged(compare_models(run, alpha=alpha), run, run)
 
 
 def read_baseline(path: Path) -> Run:
-    """The run that a later one is held against; it has to be whole.
+    """Return the run that a later one is compared with; it has to be complete.
 
     Raises:
-        OutputError: if the folder holds no run, or one of which a part is missing.
+        OutputError: if the folder does not contain a run, or a part of it is missing.
         GateError: if it is not finished.
     """
     stored = read_whole_run(path)
     if stored.record.get("status") not in JUDGED:
-        raise GateError(f"{path}: this run is not finished; a baseline has to be")
+        raise GateError(f"{path}: this run is not finished; a baseline has to be a finished run")
     return stored
 
 
@@ -145,7 +145,7 @@ def _grew(difference: Difference, result: Result, comparison: Comparison) -> str
 def _paired_verdicts(
     comparison: Comparison, before: Run, after: Run
 ) -> Iterator[tuple[Verdict | None, Verdict]]:
-    """The verdicts on each topic of the models that were compared; controls are left out."""
+    """Yield the verdicts on each topic of the models that were compared; controls are left out."""
     pairs = dict.fromkeys((row.metric, *row.models) for row in comparison.differences)
     earlier = {(v.metric, v.model, v.topic): v for v in before.verdicts()}
     for metric, old, new in pairs:

@@ -16,7 +16,7 @@ U = TypeVar("U")
 R = TypeVar("R")
 
 ATTEMPTS = 3
-"""How many times a unit is tried if its process or machine is lost."""
+"""How often a unit is tried if its process or machine is lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class EngineOptions:
 
     jobs: int = 1
     address: str = ""
-    """What stands behind ENGINE: in --scheduler; empty where the engine was chosen by --jobs."""
+    """What follows ENGINE: in --scheduler; empty if the engine was chosen by --jobs."""
     shared_dir: Path | None = None
     """A folder that this machine and all workers see under the same path."""
 

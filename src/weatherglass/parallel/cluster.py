@@ -159,7 +159,7 @@ class CommonArray:
     handle: Any
     """A future of it, the file that it is in, or None."""
     send: Callable[[], Any] | None = None
-    """Sends it to the workers that there are now; None where it was not sent."""
+    """Sends it to the workers that there are now; None if it was not sent."""
 
     def send_again(self) -> None:
         """Send the array again after the workers that had it are lost."""
@@ -173,7 +173,7 @@ def dask(options: EngineOptions) -> DaskCluster:
 
 
 def _answer(future: Future[Any]) -> tuple[Any | None, Exception | None] | None:
-    """Return what a unit gave, or the error that ended it; None where it is lost.
+    """Return what a unit gave, or the error that ended it; None if it is lost.
 
     A finished unit can still be lost: its worker keeps the result until it is fetched, and may die before that.
     """

@@ -1,4 +1,4 @@
-"""The comparison of two runs as lines for a terminal of any width."""
+"""Show the comparison of two runs as lines for a terminal of any width."""
 
 from __future__ import annotations
 
@@ -8,15 +8,8 @@ from typing import TYPE_CHECKING
 
 from weatherglass.catalogue.names import model_name, model_names
 from weatherglass.report.layout import Bold, Column, Row, shortened, table_lines, widest_name
-from weatherglass.report.numbers import bound, counted, percent
-from weatherglass.report.terminal import (
-    DIRECTION_FROM,
-    MOST_ROWS,
-    SIZES_FROM,
-    format_effect,
-    format_interval,
-    format_p,
-)
+from weatherglass.report.numbers import bound, counted, format_effect, format_interval, format_p, percent
+from weatherglass.report.terminal import DIRECTION_FROM, MOST_ROWS, SIZES_FROM
 from weatherglass.report.warning_summary import Placed, alike, text_lines
 
 if TYPE_CHECKING:
@@ -130,7 +123,7 @@ def caption(comparison: Comparison, width: int, verbose: bool = False) -> Iterat
 
 
 def worse_lines(comparison: Comparison) -> Iterator[str]:
-    """Which effects grew significantly after correction, and over how many rows p was corrected."""
+    """Yield which effects grew significantly after correction, and over how many rows p was corrected."""
     if not comparison.corrected:
         return
     over = f"(adjusted p ≤ {comparison.alpha:g}, Holm over {counted(comparison.corrected, 'row')}, controls left out)"

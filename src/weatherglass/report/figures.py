@@ -1,4 +1,4 @@
-"""Figures for print: topics, forest and matrix in the marks of the page; the map of metrics; all in a chosen size.
+"""Draw figures for print: topics, forest and matrix with the marks of the page, and the map of metrics.
 
 Colour has one meaning, that of the page: blue is what the row's name says, orange the opposite, grey that no direction
 is established. Marks are the outcome. Both also differ in grey print.
@@ -22,7 +22,7 @@ from weatherglass.errors import WeatherglassError
 from weatherglass.report.measures import INK, LINE, SOFT, measure_map, put_note
 from weatherglass.report.numbers import effect
 from weatherglass.report.page.topics import REACH, chart
-from weatherglass.report.statements import sign_of
+from weatherglass.report.statements import pieces_note, sign_of
 from weatherglass.report.tables import interval_levels
 from weatherglass.report.view import Layout, TestRow, lay_out
 from weatherglass.storage.atomic import whole_file
@@ -40,7 +40,7 @@ FILL = {
     ("*", True): "#f4dac3",
 }
 COLOURS = {1: "#1f5886", -1: "#a44f0d", 0: "#6b7176"}
-"""Of the sign that is established: as named, the opposite, none."""
+"""Colours of a direction: as named, the opposite, none established."""
 BAND = "#ece9e1"
 SIZES = {"one-column": 3.35, "two-columns": 6.9}
 """Widths of figures in journals, in inches."""
@@ -89,7 +89,7 @@ def figure_size(text: str | None) -> Size:
     (Size(width=3.35, height=None), Size(width=6.3, height=4.0))
 
     Raises:
-        WeatherglassError: if it names none, or one that is no sheet of paper.
+        WeatherglassError: if it is not a size, or not between 1 and 100 inches.
     """
     if not text:
         return Size()
@@ -123,7 +123,7 @@ def write_figures(runs: Sequence[Run], folder: Path, kind: str, size: str | None
         The files written.
 
     Raises:
-        WeatherglassError: for a size that is none, or that has no room for the figure.
+        WeatherglassError: for a text that is not a size, or a size without room for the figure.
     """
     from matplotlib import rc_context
 
@@ -229,8 +229,8 @@ def topics(runs: Sequence[Run], layout: Layout, metric: int, size: Size | None =
     note = (
         f"{layout.metrics[metric]}: mean d of the topic’s tests with its {interval_levels(runs)} interval, dashed "
         "where it contains 0; small circles are tests (filled: stands out; square: not tested); grey band: reference "
-        f"models; diamond: people in the IAT. {_legend(used)}"
-    )
+        f"models; diamond: people in the IAT. {_legend(used)} {pieces_note(shown.verdicts)}"
+    ).rstrip()
     sets = [one.sets for one in shown.verdicts]
     return _draw(rows, [s.label for s in layout.subjects], note, _ends(sets), size or Size())
 
@@ -253,12 +253,13 @@ def forest(layout: Layout, metric: int, levels: str, size: Size | None = None) -
             estimates = tuple(None if n is None else _estimate(layout.results[n]) for n in found)
             rows.append(Row(name, words, estimates))
     used = {cell.symbol for row in rows for cell in row.cells or () if cell}
-    note = f"{layout.metrics[metric]}: d with its {levels} interval. {_legend(used)}"
+    drawn = (layout.results[number] for number in cells.values())
+    note = f"{layout.metrics[metric]}: d with its {levels} interval. {_legend(used)} {pieces_note(drawn)}".rstrip()
     return _draw(rows, [s.label for s in layout.subjects], note, _ends([_sets(layout)]), size or Size())
 
 
 def _sets(layout: Layout) -> Sequence[Sequence[str]]:
-    """Return the sets of the only test; none where there are several."""
+    """Return the sets of the only test; empty if there are several."""
     tests = {test.categories for test in layout.tests}
     return [[category] for category in next(iter(tests))] if len(tests) == 1 else []
 
@@ -598,7 +599,7 @@ def sorted_effects(results: Sequence[Result], levels: str) -> Figure:
 
 
 def in_pyplot(figure: Figure) -> Axes:
-    """The first axes of a figure that pyplot, and so a notebook, shows as its own."""
+    """Return the first axes of a figure after handing the figure to pyplot, so that a notebook shows it."""
     from matplotlib import pyplot
 
     manager = pyplot.figure().canvas.manager

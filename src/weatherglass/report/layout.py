@@ -1,4 +1,4 @@
-"""Text that fits a terminal: display widths, names that are shortened, columns that appear as the width allows."""
+"""Fit text into a terminal: display widths, shortened names, columns that appear as the width allows."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _STARTS = "/\\:"
 
 
 def widest_name(width: int) -> int:
-    """How wide the column of names may be in a terminal of this width; the published tests have no longer name."""
+    """Return how wide the column of names may be in a terminal of this width; all published names fit."""
     return max(48, width // 3)
 
 
 def pad(text: str, width: int, right: bool = False) -> str:
-    """The text with spaces up to this display width."""
+    """Return the text with spaces up to this display width."""
     space = " " * max(0, width - cell_len(text))
     return space + text if right else text + space
 
 
 def shortened(text: str, width: int, where: Shortening = "end") -> str:
-    """The text in at most `width` columns, with … for what is left out.
+    """Return the text in at most `width` columns, with … for what is left out.
 
     >>> shortened("models/sentence-transformers/all-MiniLM-L6-v2", 20, "front")
     '…/all-MiniLM-L6-v2'
@@ -63,7 +63,7 @@ def shortened(text: str, width: int, where: Shortening = "end") -> str:
 
 
 def _head(text: str, width: int) -> str:
-    """As many characters from the front as fit."""
+    """Return as many characters from the front as fit."""
     used = 0
     for place, character in enumerate(text):
         used += cell_len(character)
@@ -82,7 +82,7 @@ def _tail(text: str, width: int) -> str:
 
 
 def wrapped(text: str, width: int, indent: str = "", further: str | None = None) -> Iterator[str]:
-    """The text in lines of at most `width`, broken between words; a longer word is broken too.
+    """Yield the text in lines of at most `width`, broken between words; a longer word is broken too.
 
     Args:
         indent: of the first line.
@@ -104,7 +104,7 @@ def wrapped(text: str, width: int, indent: str = "", further: str | None = None)
 
 
 def items_in_lines(items: Iterable[str], width: int) -> Iterator[str]:
-    """Items with two spaces between, as many in a line as fit; none is broken unless it is wider than a line."""
+    """Yield lines of items with two spaces between; an item is broken only if it is wider than a line."""
     line = ""
     for item in items:
         if line and cell_len(line) + len(GAP) + cell_len(item) > width:
@@ -139,7 +139,7 @@ Row = Sequence[str] | str
 
 
 def table_lines(columns: Sequence[Column], rows: Sequence[Row], width: int) -> Iterator[str]:
-    """The lines of a table, none wider than `width` and none folded.
+    """Yield the lines of a table, none wider than `width` and none folded.
 
     Where they do not fit, the columns that need not be shown are shortened, then left out, from the right; only then
     are the others shortened.
@@ -163,7 +163,7 @@ def table_lines(columns: Sequence[Column], rows: Sequence[Row], width: int) -> I
 
 
 def table_in_blocks(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    """The lines of a table with its first column repeated where the others do not fit beside each other."""
+    """Yield the lines of a table; where its columns do not fit, it continues below with the first column again."""
     natural = [
         max([cell_len(column.heading), *(cell_len(one_line(row[place])) for row in rows)])
         for place, column in enumerate(columns)
@@ -193,7 +193,7 @@ def _widths(
     room: int,
     narrowed: Sequence[int],
 ) -> dict[int, int]:
-    """The width of each column; of those in `narrowed`, the widest is made narrower until all fit, if they can."""
+    """Return the width of each column; the widest of those in `narrowed` shrinks until all fit, if they can."""
     widths = {
         place: max([cell_len(columns[place].heading), *(cell_len(row[place]) for row in cells)])
         for place in shown

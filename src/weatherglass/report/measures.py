@@ -1,4 +1,4 @@
-"""How much a finding depends on the measure: d of every test under every measure, as a map and as lines."""
+"""Show how much a finding depends on the metric: d of every test under every metric, as a map and as lines."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Spread:
 
     @property
     def in_words(self) -> str:
-        """The range and the count, without the test's name."""
+        """Return the range and the count, without the test's name."""
         low, high = f"{self.lowest:.1f}", f"{self.highest:.1f}"
         reach = f"from {low} to {high}".replace("-0.0", "0.0").replace("-", "−")
         if math.isnan(self.lowest):
@@ -132,7 +132,7 @@ def _measure(metric: str) -> str:
 
 
 def _places(measures: Sequence[str]) -> list[float]:
-    """The left edge of each measure's column, with a gap between similarities."""
+    """Return the left edge of each metric's column, with a gap between similarities."""
     places: list[float] = []
     for number, measure in enumerate(measures):
         if not number:
@@ -175,7 +175,7 @@ def _draw_cells(
 
 
 def _label_measures(axes: Axes, measures: Sequence[str], places: Sequence[float]) -> None:
-    """Statistics above the columns, similarities above their groups."""
+    """Write statistics above the columns, and similarities above their groups."""
     axes.xaxis.tick_top()
     statistics = [one_line(measure.partition("/")[2]) for measure in measures]
     axes.set_xticks([place + 0.5 for place in places], statistics)
@@ -187,7 +187,7 @@ def _label_measures(axes: Axes, measures: Sequence[str], places: Sequence[float]
 
 
 def _draw_ranges(axes: Axes, results: Sequence[Result], mark: MarkOf) -> None:
-    """For each test a line from the smallest to the largest d, a point for each measure, and the spread in words."""
+    """Draw a line from the smallest to the largest d of each test, a point per metric, and the spread in words."""
     for row, spread in enumerate(spreads(results, mark)):
         y = row + 0.5
         axes.text(2.35, y, spread.in_words, va="center", fontsize=6, color=INK)
@@ -215,7 +215,7 @@ def _draw_ranges(axes: Axes, results: Sequence[Result], mark: MarkOf) -> None:
 
 
 def _head(axes: Axes, text: str, place: float) -> None:
-    """A heading above the labels of the columns."""
+    """Write a heading above the labels of the columns."""
     axes.annotate(
         text,
         (place, 0),
@@ -260,7 +260,7 @@ def put_note(axes: Axes, note: str, letters: int, offset: tuple[float, float]) -
 
 
 def _fill_and_ink(result: Result) -> tuple[tuple[float, float, float], str]:
-    """Fill and text colour of a cell: darker for larger |d|; blue or orange by direction, grey without direction."""
+    """Return fill and text colour of a cell: darker for larger |d|; blue or orange by direction, grey without one."""
     from matplotlib.colors import to_rgb
 
     d = 0.0 if math.isnan(result.effect_size) else result.effect_size
@@ -278,5 +278,5 @@ def _hue(result: Result) -> str:
 
 
 def _d(result: Result) -> float:
-    """d; |d| if the measure has no direction."""
+    """Return d; |d| if the metric has no direction."""
     return result.effect_size if result.signed else abs(result.effect_size)

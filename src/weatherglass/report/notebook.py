@@ -18,7 +18,7 @@ from weatherglass.report.numbers import effect, interval, p_value, percent
 from weatherglass.warnings import Warning, count_line, folded, shortened_list
 
 MOST_BYTES = 22_000
-"""Of each of the two tables of a run; what does not fit is in the frame."""
+"""Size of each of the two tables of a run; the frame has what does not fit."""
 LONGEST = 40
 """Letters of a cell; escaped, each may become six."""
 
@@ -58,7 +58,7 @@ def run_html(
 def html_table(
     heads: Sequence[str], rows: Iterable[Sequence[str]], total: int, numbers: Sequence[int] = ()
 ) -> str:
-    """A table of as many rows as fit `MOST_BYTES`, and how many more there are.
+    """Return a table of as many rows as fit `MOST_BYTES`, and how many more there are.
 
     Args:
         heads: of the columns.
@@ -121,7 +121,7 @@ LIBRARIES = ("polars", "pandas")
 
 
 def frame_library(asked_for: str | None) -> str:
-    """The library to make frames with: the one asked for, else the first that is installed.
+    """Return the library for frames: the one asked for, or the first that is installed.
 
     Raises:
         UnknownNameError: for another library.
@@ -135,7 +135,7 @@ def frame_library(asked_for: str | None) -> str:
 
 
 def to_frame(rows: Sequence[Mapping[str, Any]], library: str | None = None) -> Any:
-    """One row per mapping, all with the same names; what is not known is null, as is NaN."""
+    """Return a frame with one row per mapping, all with the same names; unknown values and NaN are null."""
     chosen = frame_library(library)
     names = list(rows[0]) if rows else []
     columns = {name: [_known(row[name]) for row in rows] for name in names}
@@ -149,7 +149,7 @@ def to_frame(rows: Sequence[Mapping[str, Any]], library: str | None = None) -> A
 
 
 def result_rows(results: Sequence[Result], topics: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """The columns of results.tsv as numbers and texts, and what the sets and the sign of each test mean."""
+    """Yield the columns of results.tsv as numbers and texts, and what the sets and the sign of each test mean."""
     for result in results:
         yield {
             **{name: getattr(result, name) for name in COLUMNS},
@@ -162,7 +162,7 @@ def result_rows(results: Sequence[Result], topics: Mapping[str, str]) -> Iterato
 
 
 def verdict_rows(verdicts: Sequence[Verdict]) -> Iterator[dict[str, Any]]:
-    """One row per topic, model and metric."""
+    """Yield one row per topic, model and metric."""
     for verdict in verdicts:
         record = verdict.to_json()
         yield {

@@ -10,7 +10,7 @@ ABSENT = "–"
 
 
 def effect(d: float | None) -> str:
-    """Two decimals, as papers print d.
+    """Return d with two decimals, as papers print it.
 
     >>> effect(-0.254)
     '−0.25'
@@ -28,21 +28,14 @@ def p_value(p: float | None, alpha: float = 0.05) -> str:
     """
     if p is None or math.isnan(p):
         return ABSENT
-    if p >= 0.00095:
-        return p_digits(p, alpha)
     if p <= 0:
         return "0"
-    mantissa, exponent = f"{p:.1e}".split("e")
-    return f"{mantissa} × 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
-
-
-def p_digits(p: float, alpha: float) -> str:
-    """Return a p that is not tiny in decimals; rounding never moves it to the other side of alpha, nor onto it."""
+    if p < 0.00095:
+        mantissa, exponent = f"{p:.1e}".split("e")
+        return f"{mantissa} × 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
     text = f"{p:.2f}" if p >= 0.0995 else f"{p:.2g}"
     digits = 3
-    while (float(text) <= alpha) != (p <= alpha) or (float(text) == alpha != p):
-        if digits > 17:
-            break
+    while digits <= 17 and ((float(text) <= alpha) != (p <= alpha) or float(text) == alpha != p):
         text = f"{p:.{digits}g}"
         digits += 1
     return text
@@ -78,14 +71,14 @@ def counted(number: int, noun: str) -> str:
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """Both ends in brackets; empty if there is no interval."""
+    """Return both ends in brackets; empty if there is no interval."""
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return ""
     return f"[{bound(low)}, {bound(high)}]"
 
 
 def percent(share: float) -> str:
-    """The level of an interval.
+    """Return a share as per cent.
 
     >>> percent(1 - 0.05)
     '95 %'
@@ -94,7 +87,7 @@ def percent(share: float) -> str:
 
 
 def spaced(name: str) -> str:
-    """A category name with spaces between its words.
+    """Return a category name with spaces between its words.
 
     >>> spaced("EuropeanAmericanNames")
     'European American Names'
@@ -103,7 +96,39 @@ def spaced(name: str) -> str:
 
 
 def rounded(value: float | None, digits: int = 5) -> float | None:
-    """The number with so many significant digits; None if it is missing or not finite."""
+    """Return the number with this many significant digits; None if it is missing or not finite."""
     if value is None or not math.isfinite(value):
         return None
     return float(f"{value:.{digits}g}")
+
+
+def format_effect(d: float | None, decimals: int = 2) -> str:
+    """Return d for a column of a terminal: padded, two decimals with a minus sign; other values have a third."""
+    if d is None or math.isnan(d):
+        return "–"
+    zero = f"{0:.{decimals}f}"
+    return f"{d:{decimals + 3}.{decimals}f}".replace(f"-{zero}", f" {zero}").replace("-", "−")
+
+
+def format_interval(low: float | None, high: float | None, decimals: int = 2) -> str:
+    """Return the two ends, padded so that they align in a column.
+
+    >>> format_interval(-0.421, 1.51), format_interval(-1.5, -0.98)
+    ('−0.42 …  1.51', '−1.50 … −0.98')
+    """
+    if low is None or high is None:
+        return "–"
+    ends = (
+        bound(end) if abs(end) < 0.005 and decimals == 2 else format_effect(end, decimals)
+        for end in (low, high)
+    )
+    return " … ".join(f"{end:>5}" for end in ends)
+
+
+def format_p(p: float | None, alpha: float = 0.05) -> str:
+    """Return p for a terminal: 0.034 or 2.6e-10, or as many digits as show its side of alpha; empty without one."""
+    if p is None or math.isnan(p):
+        return ""
+    if p == 0:
+        return "0"
+    return f"{p:.1e}".replace("e-0", "e-") if p < 0.001 else p_value(p, alpha)

@@ -1,4 +1,4 @@
-"""What may be said of a run: one sentence for each outcome, what must be said with it, and the headline.
+"""Say what may be said of a run: one sentence for each outcome, what must be said with it, and the headline.
 
 Terminal, page, `report -f sentences`, model card, pull-request summary, JUnit and notebook take their sentences from
 here, so that they cannot contradict each other. Headlines and findings name robust associations only (docs/methods 12).
@@ -6,10 +6,10 @@ here, so that they cannot contradict each other. Headlines and findings name rob
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from weatherglass.audit.results import Outcome
+from weatherglass.audit.results import Outcome, Result
 from weatherglass.audit.verdict import Verdict
 from weatherglass.catalogue.names import (
     capitalised,
@@ -109,7 +109,19 @@ def reason(verdict: Verdict) -> str:
     """Return why a verdict is what it is, as a sentence; one that begins with the name of a test keeps it as it is."""
     why = verdict.why.rstrip(".")
     named = any(why.startswith(test) for test in verdict.marked)
-    return f"{why if named else capitalised(why)}." if why else ""
+    said = f"{why if named else capitalised(why)}." if why else ""
+    return f"{said} {capitalised(beside)}." if (beside := beside_pieces(verdict)) else said
+
+
+def beside_pieces(verdict: Verdict) -> str:
+    """Return mean d with the number of pieces held fixed, where that p decides; empty for other verdicts.
+
+    D itself may then have an interval without 0 although nothing is found.
+    """
+    low, high = verdict.ci_pieces_low, verdict.ci_pieces_high
+    if verdict.limit != "pieces" or verdict.effect_size_pieces is None or low is None or high is None:
+        return ""
+    return f"with pieces held fixed, mean d is {effect(verdict.effect_size_pieces)} ({to(low, high)})"
 
 
 def rank(verdict: Verdict) -> tuple[int, float]:
@@ -130,7 +142,7 @@ def checks(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 def failed_checks(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Return the sanity checks that the model does not pass."""
-    return [one for one in checks(verdicts) if not one.found]
+    return [one for one in verdicts if one.check and one.found is False]
 
 
 def sign_of(verdict: Verdict) -> int:
@@ -153,7 +165,7 @@ def sizes(verdict: Verdict, alpha: float, p: bool = True) -> str:
     corrected = verdict.p_both_adjusted if robust else verdict.p_adjusted
     if p and corrected is not None:
         parts.append(f"p {p_value(corrected, alpha)} after correction for {counted(verdict.family, 'topic')}")
-    return ", ".join(parts)
+    return "; ".join(filter(None, [", ".join(parts), beside_pieces(verdict)]))
 
 
 def standing_text(verdict: Verdict) -> str:
@@ -161,6 +173,16 @@ def standing_text(verdict: Verdict) -> str:
     standing = verdict.reference
     return (
         f"higher than {standing.above} of {counted(standing.models, 'reference model')}" if standing else ""
+    )
+
+
+def pieces_note(found: Iterable[Result | Verdict]) -> str:
+    """Return why a row or topic is inconclusive although its interval leaves out 0; empty where none is."""
+    decided = any(one.limit == "pieces" and one.outcome == Outcome.INCONCLUSIVE for one in found)
+    return (
+        "Inconclusive although the interval leaves out 0: with the number of pieces held fixed, p is too large."
+        if decided
+        else ""
     )
 
 

@@ -1,4 +1,4 @@
-"""A run as lines for a terminal of any width: topics by verdict, what can be said, and on request every test."""
+"""Show a run as lines for a terminal of any width: topics by verdict, what can be said, and on request every test."""
 
 from __future__ import annotations
 
@@ -24,7 +24,15 @@ from weatherglass.report.layout import (
     wrapped,
 )
 from weatherglass.report.measures import spreads
-from weatherglass.report.numbers import bound, counted, effect, p_digits, percent
+from weatherglass.report.numbers import (
+    bound,
+    counted,
+    effect,
+    format_effect,
+    format_interval,
+    format_p,
+    percent,
+)
 from weatherglass.storage.printable import cell_len
 
 MOST_ROWS = 60
@@ -405,11 +413,12 @@ def _table(
         cells += [named] if named != heading else []
         heading = named
         for row in own:
+            ends = format_interval(row.ci_low, row.ci_high, info.decimals)
             cells.append(
                 [
                     f"{mark_of_row(row).glyph or ' '} {row.row}",
-                    format_value(row, row.value),
-                    *([NOT_TESTED if row.not_tested else _interval(row)] if intervals else []),
+                    format_effect(row.value, info.decimals),
+                    *([NOT_TESTED if row.not_tested else ends] if intervals else []),
                     "" if row.not_tested else format_p(row.p_value, alpha),
                     *([format_p(published_p(row), alpha)] if published else []),
                     _sizes(row),
@@ -430,12 +439,14 @@ def _row_legend(run: Run, width: int) -> Iterator[str]:
     marks = [f"{outcome.mark} {outcome}" for outcome in Outcome if outcome in found]
     marks += ["– measured, not tested"] if any(result.not_tested for result in run.results) else []
     yield from items_in_lines(marks, width)
+    if note := statements.pieces_note(run.results):
+        yield from wrapped(note, width)
     if width >= SIZES_FROM and any(published_p(result) is not None for result in run.results):
         yield "published: p as the papers compute it, one-sided, by exchanging single words or sentences"
 
 
 def spread_lines(results: Sequence[Result]) -> Iterator[str]:
-    """Yield, with several metrics, the range of d over the metrics for each test."""
+    """Yield the range of d over the metrics for each test; nothing for a single metric."""
     results = [result for result in results if result.info.poolable]
     if len({result.metric for result in results}) < 2:
         return
@@ -460,7 +471,7 @@ def notes(run: Run) -> Iterator[str]:
 
 
 def _agreement(run: Run) -> Iterator[str]:
-    """With several metrics: which rank the models, or the tests of one model, most differently."""
+    """Yield which metrics rank the models, or the tests of one model, most differently; nothing for a single metric."""
     agreement = run.agreement
     if agreement is None:
         return
@@ -487,44 +498,3 @@ def _agreement(run: Run) -> Iterator[str]:
             f"Which tests are farthest from no bias? Farthest apart in that: {pair.metrics[0]} and "
             f"{pair.metrics[1]}, Kendall's tau {format_effect(pair.of_tests).strip()} over {agreement.tests} tests."
         )
-
-
-def format_effect(d: float | None, decimals: int = 2) -> str:
-    """Two decimals with a minus sign, as papers print d; other values have a third."""
-    if d is None or math.isnan(d):
-        return "–"
-    zero = f"{0:.{decimals}f}"
-    return f"{d:{decimals + 3}.{decimals}f}".replace(f"-{zero}", f" {zero}").replace("-", "−")
-
-
-def format_value(result: Result, value: float | None) -> str:
-    """A value with the decimals that its metric declares."""
-    return format_effect(value, result.info.decimals)
-
-
-def _interval(result: Result) -> str:
-    return format_interval(result.ci_low, result.ci_high, result.info.decimals)
-
-
-def format_interval(low: float | None, high: float | None, decimals: int = 2) -> str:
-    """The two ends, padded so that they align in a column.
-
-    >>> format_interval(-0.421, 1.51), format_interval(-1.5, -0.98)
-    ('−0.42 …  1.51', '−1.50 … −0.98')
-    """
-    if low is None or high is None:
-        return "–"
-    ends = (
-        bound(end) if abs(end) < 0.005 and decimals == 2 else format_effect(end, decimals)
-        for end in (low, high)
-    )
-    return " … ".join(f"{end:>5}" for end in ends)
-
-
-def format_p(p: float | None, alpha: float = 0.05) -> str:
-    """Return p with two significant digits, 0.034 or 2.6e-10, or as many as show its side of alpha."""
-    if p is None or math.isnan(p):
-        return ""
-    if p == 0:
-        return "0"
-    return f"{p:.1e}".replace("e-0", "e-") if p < 0.001 else p_digits(p, alpha)

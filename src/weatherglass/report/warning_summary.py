@@ -1,4 +1,4 @@
-"""Many warnings, failures or notes in few lines: one line per kind, with its count and the first examples."""
+"""Summarise warnings, failures or notes: one line per kind, with its count and the first examples."""
 
 from __future__ import annotations
 

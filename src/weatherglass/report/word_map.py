@@ -1,4 +1,4 @@
-"""A map of words as a table for the terminal, a file of columns, and a figure."""
+"""Show a map of words as a table for the terminal, a file of columns, and a figure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from weatherglass.errors import output_error
 from weatherglass.registry import one_of
 from weatherglass.report.layout import Column, shortened, table_lines
 from weatherglass.report.measures import BLUE, GREY, INK, LINE, ORANGE, SOFT
-from weatherglass.report.terminal import format_effect, format_p
+from weatherglass.report.numbers import format_effect, format_p
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.printable import tsv_line
 
@@ -27,7 +27,7 @@ ROW = 0.17
 
 
 def word_table(found: WordMap, alpha: float, width: int) -> Iterator[str]:
-    """One row a word, from the one nearest to A to the one nearest to B."""
+    """Yield one row per word, from the one nearest to A to the one nearest to B."""
     rest = f"   {set_name(found.a)} – {set_name(found.b)}"
     yield shortened(shortened(model_name(found.model), max(12, width - len(rest)), "front") + rest, width)
     with_facts = found.facts is not None
@@ -59,7 +59,7 @@ def _mark(word: MappedWord, alpha: float) -> str:
 
 
 def word_lines(found: WordMap, alpha: float) -> Iterator[str]:
-    """What the marks mean, what the facts say, and what the model does not know."""
+    """Yield what the marks mean, what the facts show, and which words the model does not know."""
     marked = [word for word in found.words if word.p_value <= alpha]
     kept = sum(word.p_adjusted <= alpha for word in marked)
     yield (
@@ -77,7 +77,7 @@ def word_lines(found: WordMap, alpha: float) -> Iterator[str]:
 
 
 def write_word_table(found: WordMap, path: Path) -> None:
-    """The map as a table with tabs, written whole or not at all."""
+    """Write the map as a table with tabs, atomically."""
     names = ("word", "effect_size", "p_value", "p_adjusted", "fact")
     rows = [names, *([cell(getattr(word, name)) for name in names] for word in found.words)]
     try:
@@ -99,7 +99,7 @@ def save_word_map(found: WordMap, path: Path, alpha: float) -> None:
 
 
 def word_map_figure(found: WordMap, alpha: float) -> Figure:
-    """Effects as points, the words in order; with facts, effects over facts beside it."""
+    """Draw effects as points, the words in order; with facts, effects over facts beside it."""
     from matplotlib.figure import Figure
 
     words = [word for word in found.words if word.effect_size == word.effect_size]

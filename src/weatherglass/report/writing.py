@@ -79,10 +79,9 @@ def bibtex(record: Mapping[str, Any]) -> str:
 
 def methods_paragraph(results: Sequence[Result], record: Mapping[str, Any]) -> str:
     """Return how the numbers of a run were computed, as a paper's methods section says it; empty without results."""
-    return " ".join(_methods(results, record)) if results else ""
-
-
-def _methods(results: Sequence[Result], record: Mapping[str, Any]) -> Iterator[str]:
+    if not results:
+        return ""
+    said: list[str] = []
     settings = record.get("settings", {})
     alpha = float(settings.get("alpha", 0.05))
     models = [model_name(model) for model in dict.fromkeys(result.model for result in results)]
@@ -92,42 +91,45 @@ def _methods(results: Sequence[Result], record: Mapping[str, Any]) -> Iterator[s
     asked = f"{counted(len(tests), 'association test')} ({_first(tests)})"
     if set(tests) == set(published_names()):
         asked = "the 46 association tests of May et al. (2019)"
-    yield (
+    said.append(
         f"We audited {counted(len(models), 'model')} ({_first(models)}) with {asked}, using weatherglass "
         f"{record.get('weatherglass', __version__)} with {counted(len(metrics), 'metric')} ({_first(metrics)})."
     )
     if any(result.info.poolable for result in results):
-        yield (
+        said.append(
             "Effect sizes are d, the difference of the mean scores of both target sets in units of the standard "
             f"deviation over both (divided by {'n − 1' if first.ddof else 'n'})."
         )
     if first.permute == "words":
-        yield (
+        said.append(
             "Where a word appears in several sentences, its scores were averaged first; "
             "p-values are computed by exchanging whole words between the target sets."
         )
     else:
-        yield (
+        said.append(
             "p-values are computed by exchanging single elements, as published; "
             "sentences of one word count as independent."
         )
     how = METHODS.get(settings.get("significance", "auto"), "")
-    yield f"They are {TAILS.get(first.alternative, first.alternative)}{f' and {how}' if how else ''}."
+    said.append(f"They are {TAILS.get(first.alternative, first.alternative)}{f' and {how}' if how else ''}.")
     if sizes := record.get("correction", {}).get("sizes"):
         family = " or ".join(str(size) for size in sorted(set(sizes.values())))
         name = CORRECTIONS.get(correction_of(record), correction_of(record))
-        yield f"{name} was used in a family of {family} at level {alpha:g}."
+        said.append(f"{name} was used in a family of {family} at level {alpha:g}.")
     if settings.get("ci") in ("jackknife", "bca"):
         kind = "jackknife" if settings["ci"] == "jackknife" else "BCa bootstrap"
-        yield f"Intervals are {kind} intervals at level {percent(1 - alpha)} with the attribute words held as they are."
+        said.append(
+            f"Intervals are {kind} intervals at level {percent(1 - alpha)} with the attribute words held as they are."
+        )
     if any(result.p_random is not None for result in results):
-        yield "A second p treats the attribute words as a random sample of words of their kind."
+        said.append("A second p treats the attribute words as a random sample of words of their kind.")
     if any(verdict.get("outcome") for verdict in record.get("verdicts", [])):
-        yield (
+        said.append(
             "Each topic has one outcome per model, by the rule of weatherglass (docs/methods 12): the mean d of its "
             f"tests is tested by exchanging words, corrected by Holm over the topics of a model (level {alpha:g}); "
             "sanity checks are not in the family."
         )
+    return " ".join(said)
 
 
 def model_card(

@@ -1,4 +1,4 @@
-"""Warnings as values: a kind, what it is about, and its numbers and words; all else follows from the kind."""
+"""Warnings as values: a kind, a subject, and numbers and words; the text and the order follow from the kind."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Kind:
     example: Mapping[str, Any]
     """Values for the manual."""
     summary: str = ""
-    """What one line says of several that differ; without it, the text of the first of them."""
+    """The text of one line for several that differ; without it, the text of the first of them is used."""
     detail: str = ""
     """A template: what each of several adds behind its subject."""
     words: str = ""

@@ -424,4 +424,4 @@ UNKNOWN = Kind("", {}, section=False, by_text=True)
 """A kind of a package that is not installed here."""
 
 WARNINGS = Registry[Kind]("warning", KINDS, "weatherglass.warnings")
-"""Ours, and those of other packages."""
+"""Built-in kinds, and those of other packages."""

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
+JSON: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":"), "allow_nan": False}
+"""Compact JSON, in which NaN is an error."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
@@ -84,30 +86,20 @@ def environment(package: str) -> Environment:
         "topic": topic_name,
         "model": model_name,
         "breakable": breakable,
-        "for_script": for_script,
     }
     made.globals |= {"interval": numbers.interval}
+    made.policies["json.dumps_kwargs"] = JSON
     return made
 
 
 def in_json(value: object) -> str:
     """Return compact JSON; NaN is an error."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return json.dumps(value, **JSON)
 
 
 def compress(text: str) -> str:
     """Return a text as gzip in base64, which kit.js unpacks; the same text gives the same bytes."""
     return base64.b64encode(gzip.compress(text.encode(), compresslevel=4, mtime=0)).decode()
-
-
-def for_script(value: object) -> Any:
-    """Return a value as JSON, escaped so that no text in it can end the script element."""
-    from markupsafe import Markup
-
-    text = in_json(value)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)
 
 
 def breakable(name: str) -> Any:

@@ -9,8 +9,8 @@ from weatherglass.catalogue.names import capitalised, model_name, set_name, topi
 from weatherglass.multiverses.multiverse import Multiverse
 from weatherglass.multiverses.specifications import FACTORS
 from weatherglass.report.layout import Bold, Column, shortened, table_lines, widest_name, wrapped
-from weatherglass.report.numbers import effect
-from weatherglass.report.terminal import DIRECTION_FROM, SIZES_FROM, format_effect, format_p
+from weatherglass.report.numbers import effect, format_effect, format_p
+from weatherglass.report.terminal import DIRECTION_FROM, SIZES_FROM
 from weatherglass.storage.printable import tsv_line
 
 WIDTH, HEIGHT = 80, 11
@@ -20,7 +20,7 @@ MOST_CURVES = 6
 
 
 def lines_of(multiverse: Multiverse, width: int = WIDTH, every_list: bool = True) -> Iterator[str]:
-    """Per word list and model the curve and what it says; with many, and unless every list is asked for, a table."""
+    """Yield the curve and the conclusion of each word list and model; many are reduced to a table by default."""
     blocks = list(lists_of(multiverse.topics))
     if len(blocks) > MOST_CURVES and not every_list:
         yield from _summary([block for block, _ in blocks], width)
@@ -132,7 +132,7 @@ COLUMNS = (
 
 
 def specifications_tsv(topics: Sequence[Mapping[str, Any]]) -> str:
-    """One line per specification; an empty cell where there is no such choice or number."""
+    """Return one line per specification; a cell is empty where there is no choice or number."""
     lines = [tsv_line(COLUMNS)]
     for entry in topics:
         for one in entry["specifications"]:
@@ -166,7 +166,7 @@ def largest_shares(decomposition: Mapping[str, Any]) -> str:
 def lists_of(
     topics: Sequence[Mapping[str, Any]],
 ) -> Iterator[tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
-    """Every word list on every model, with its specifications."""
+    """Yield every word list on every model, with its specifications."""
     for entry in topics:
         for block in entry["lists"]:
             own = [one for one in entry["specifications"] if one["target_list"] == block["list"]]

@@ -208,7 +208,7 @@ def curve(block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]],
 
 
 def headline(block: Mapping[str, Any]) -> str:
-    """The list, the model, and the numbers that matter most."""
+    """Return the list, the model, and the numbers that matter most."""
     return (
         f"{block['topic']}: {block['list']} ({block['targets']}), {block['model']}\n"
         f"{block['specification_count']} specifications, median d {effect(block['median_d'])}, "

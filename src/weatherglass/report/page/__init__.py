@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,6 @@ from weatherglass.report.page.topics import (
     groups,
     largest,
     overview,
-    percent_of,
     topics_figure,
     x_of,
 )
@@ -93,6 +92,7 @@ def page(
         "layout": layout,
         "runs": [_run_record(run) for run in runs],
         **_first_screen(shown, [subject.short for subject in layout.subjects]),
+        "pieces_note": statements.pieces_note(layout.results),
         "test_marks": [(symbol, outline, mark.words) for mark, symbol, outline in MARKS],
         "alternatives": alternatives(layout, runs, opposed, multiverse),
         "opposed": opposed,
@@ -117,7 +117,7 @@ def page(
         ],
         "mark_of_row": mark_of_row,
     }
-    filters = {"x": percent_of, "at": x_of, "small": _small}
+    filters: dict[str, Callable[..., str]] = {"at": x_of, "small": _small}
     return render(__package__, "page.html", values, styles=STYLES, scripts=SCRIPTS, filters=filters)
 
 

@@ -17,6 +17,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -53,6 +54,8 @@ WORD_STEPS, SENTENCE_STEPS = 9999, 999
 sentences of a word, which are ticks in a plot, to three, so that their mean still has four."""
 EFFECT_STEPS, NULL_STEPS, NULL_EVERY = 1000, 100, 2
 """Steps of an effect size and of the null distribution, of which every second quantile is drawn."""
+PROCEDURE = ("permute", "alternative", "ddof")
+"""How p was tested and d scaled; a profile may differ in it from the rest of its run."""
 CHANGE_FIELDS = ("test", "metric", "before", "after", "change", "low", "high", "changed")
 """What the script needs of a change; before and after are the models."""
 
@@ -85,7 +88,10 @@ def script_data(
         "metrics": layout.metrics,
         "poolable": [info.poolable for info in layout.infos],
         "methods": list(dict.fromkeys(result.p_method for result in results)),
-        "procedures": records(one._asdict() for one in dict.fromkeys(map(Procedure.of, results))),
+        "procedures": {
+            "fields": PROCEDURE,
+            "rows": list(dict.fromkeys(map(attrgetter(*PROCEDURE), results))),
+        },
         "runs": [
             {
                 "label": run.label,
@@ -141,19 +147,6 @@ def rerun_command(record: Mapping[str, Any]) -> dict[str, str]:
     return {"options": shlex.join(options), "arguments": ", ".join(arguments)}
 
 
-class Procedure(NamedTuple):
-    """How p was tested and d scaled; a profile may differ in it from the rest of its run."""
-
-    permute: str
-    alternative: str
-    ddof: int
-
-    @classmethod
-    def of(cls, result: Result) -> Procedure:
-        """Return the procedure of a result."""
-        return cls(result.permute, result.alternative, result.ddof)
-
-
 def records(listed: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return records with the same fields as the names once, then the values of each.
 
@@ -183,7 +176,8 @@ def short_results(layout: Layout) -> Iterator[dict[str, Any]]:
     """Yield each result in short; subject, test, metric, mark, method and procedure are numbers in their lists."""
     marks = {mark: number for number, (mark, _, _) in enumerate(MARKS)}
     methods: dict[str, int] = {}
-    procedures: dict[Procedure, int] = {}
+    procedures: dict[tuple[str, str, int], int] = {}
+    procedure = attrgetter(*PROCEDURE)
     digits = partial(rounded, digits=5)
     for r, (subject, test, metric) in zip(layout.results, layout.places, strict=True):
         yield {
@@ -211,7 +205,7 @@ def short_results(layout: Layout) -> Iterator[dict[str, Any]]:
             "pHigh": digits(r.p_high),
             "floor": digits(r.p_floor),
             "method": methods.setdefault(r.p_method, len(methods)),
-            "procedure": procedures.setdefault(Procedure.of(r), len(procedures)),
+            "procedure": procedures.setdefault(procedure(r), len(procedures)),
             "oov": r.oov,
             "lean": r.lean,
             "says": r.direction if r.lean and r.info.leans else None,

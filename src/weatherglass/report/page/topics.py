@@ -6,6 +6,7 @@ import html  # not xml.sax.saxutils, which loads all that fetches addresses
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 
 from weatherglass.audit.results import Mark, Result, mark_of_topic
@@ -104,23 +105,13 @@ class Chart:
     alpha: float
 
 
-def x_of(d: float) -> str:
-    """Return where d lies in a drawing.
+def x_of(d: float, left: float = MARGIN, right: float = WIDTH - MARGIN) -> str:
+    """Return where d lies on an axis from −REACH to REACH that has its ends at `left` and `right`.
 
-    >>> x_of(0), x_of(7)
-    ('215', '416')
+    >>> x_of(0), x_of(7), x_of(0.5, 0, 100)
+    ('215', '416', '62.5')
     """
-    half = WIDTH / 2 - MARGIN
-    return f"{WIDTH / 2 + half * max(-REACH, min(REACH, d)) / REACH:.5g}"
-
-
-def percent_of(d: float) -> str:
-    """Return where d lies on a fluid axis, in per cent of its width.
-
-    >>> percent_of(0.5), percent_of(-7)
-    ('62.5%', '0%')
-    """
-    return f"{50 + 50 * max(-REACH, min(REACH, d)) / REACH:.4g}%"
+    return f"{left + (right - left) * (0.5 + max(-REACH, min(REACH, d)) / (2 * REACH)):.5g}"
 
 
 def chart(runs: Sequence[Run], verdicts: Sequence[Sequence[Verdict]], layout: Layout, metric: int) -> Chart:
@@ -302,13 +293,10 @@ def topics_figure(shown: Chart, subjects: Sequence[Subject]) -> str:
     ]
     for place, subject in enumerate(columns):
         left = NAMES + place * (PANEL + GAP)
+        x = partial(x_of, left=left, right=left + PANEL)
         parts.append(_text(left, 14, subjects[subject].short, weight="bold"))
-        parts += [
-            _text(_x(left, d), 32, effect(d)[:-3], SOFT, anchor="middle") for d in (-2.0, -1.0, 0.0, 1.0, 2.0)
-        ]
-        parts.append(
-            f'<line x1="{_x(left, 0)}" x2="{_x(left, 0)}" y1="38" y2="{44 + len(rows) * ROW}" stroke="{FAINT}"/>'
-        )
+        parts += [_text(x(d), 32, effect(d)[:-3], SOFT, anchor="middle") for d in (-2.0, -1.0, 0.0, 1.0, 2.0)]
+        parts.append(f'<line x1="{x(0)}" x2="{x(0)}" y1="38" y2="{44 + len(rows) * ROW}" stroke="{FAINT}"/>')
     for number, row in enumerate(rows):
         top = 44 + number * ROW
         label = row[0].name + (" (sanity check)" if row[0].verdict.check else "")
@@ -329,46 +317,41 @@ def topics_figure(shown: Chart, subjects: Sequence[Subject]) -> str:
 def _cell(row: TopicRow, left: float, top: float, symbols: Mapping[str, str]) -> Iterator[str]:
     """Yield the drawing of one row at this place."""
     verdict, y = row.verdict, top + 16
+    x = partial(x_of, left=left, right=left + PANEL)
     negative = (verdict.effect_size or 0) < 0
     colour = (OPPOSITE if negative else STRONG) if row.strong else FAINT
     if row.band:
-        low, high = (float(_x(left, d)) for d in row.band)
+        low, high = (float(x(d)) for d in row.band)
         yield f'<rect x="{low}" y="{top + 3}" width="{max(2.0, high - low):.4g}" height="27" fill="{BAND}"/>'
     for d in row.placebo:
-        x = _x(left, d)
         yield (
-            f'<line class="placebo" x1="{x}" x2="{x}" y1="{top + 2}" y2="{top + 31}" stroke="{SOFT}" '
+            f'<line class="placebo" x1="{x(d)}" x2="{x(d)}" y1="{top + 2}" y2="{top + 31}" stroke="{SOFT}" '
             'stroke-dasharray="1.5 3"/>'
         )
     for d in row.people:
-        x = _x(left, d)
-        yield f'<path d="M{x} {top + 12}l4 4-4 4-4-4Z" fill="none" stroke="{SOFT}"/>'
+        yield f'<path d="M{x(d)} {top + 12}l4 4-4 4-4-4Z" fill="none" stroke="{SOFT}"/>'
     if verdict.ci_low is not None and verdict.ci_high is not None:
         dashes = "" if row.strong else ' stroke-dasharray="4 3"'
         yield (
-            f'<line x1="{_x(left, verdict.ci_low)}" x2="{_x(left, verdict.ci_high)}" y1="{y}" y2="{y}" '
+            f'<line x1="{x(verdict.ci_low)}" x2="{x(verdict.ci_high)}" y1="{y}" y2="{y}" '
             f'stroke="{colour}" stroke-width="{3 if row.strong else 2}"{dashes}/>'
         )
     for dot in row.dots:
         edge = (OPPOSITE if dot.d < 0 else STRONG) if dot.marked else FAINT
-        fill, x = edge if dot.marked else "#ffffff", _x(left, dot.d)
-        shape = f'circle cx="{x}" cy="{top + 26}" r="2.2"'
+        fill, at = edge if dot.marked else "#ffffff", x(dot.d)
+        shape = f'circle cx="{at}" cy="{top + 26}" r="2.2"'
         if not dot.tested:
-            shape = f'rect x="{float(x) - 2:.4g}" y="{top + 24}" width="4" height="4"'
+            shape = f'rect x="{float(at) - 2:.4g}" y="{top + 24}" width="4" height="4"'
         yield f'<{shape} fill="{fill}" stroke="{edge}"/>'
     if verdict.effect_size is not None:
         drawing = (
             symbols.get(row.symbol, "").replace("var(--paper)", "#ffffff").replace("currentColor", colour)
         )
-        place = f"translate({_x(left, verdict.effect_size)} {y})"
+        place = f"translate({x(verdict.effect_size)} {y})"
         yield f'<g transform="{place} scale(.85)">{drawing}</g>'
     yield _text(left, top + 41, statements.outcome_text(verdict))
     count = "" if verdict.check else f"{len(verdict.marked)} of {len(verdict.tests)}   "
     yield _text(left + PANEL, top + 41, f"{count}{effect(verdict.effect_size)}", anchor="end")
-
-
-def _x(left: float, d: float) -> str:
-    return f"{left + PANEL * (0.5 + max(-REACH, min(REACH, d)) / (2 * REACH)):.4g}"
 
 
 def _text(

@@ -73,7 +73,7 @@ class Summary:
 
     @property
     def told(self) -> tuple[int, int, int]:
-        """Of the words of these lists: shown, shown for these seeds only, all."""
+        """Return how many words of these lists are shown, are shown for these seeds only, and how many there are."""
         lists = self.targets
         return (
             sum(len(one.shown) for one in lists),
@@ -167,7 +167,7 @@ class _Scale:
 
 
 def _drawn(rows: pl.DataFrame) -> pl.DataFrame:
-    """The words of a list that are drawn: all that are shown to lean, and so many others that they can be seen."""
+    """Return the words of a list that are drawn: all that are shown to lean, and as many others as have room."""
     every = max(1, -(-rows.height // MOST_DOTS))
     return rows.with_row_index().filter((pl.col("index") % every == 0) | (pl.col("verdict") == SHOWN))
 
@@ -198,7 +198,7 @@ def _list_summary(name: str, rows: pl.DataFrame, scale: _Scale) -> ListSummary:
 
 
 def _dots(rows: pl.DataFrame, scale: _Scale) -> Iterator[Dot]:
-    """Scores as dots that stand above and below one another where they would cover each other."""
+    """Return scores as dots, moved up or down where they would cover each other."""
     columns: Counter[int] = Counter()
     for row in read_rows(_drawn(rows).sort("score"), WordScore):
         place = scale.place(row.score)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from weatherglass.audit.run import Run
 from weatherglass.registry import did_you_mean
-from weatherglass.report.terminal import format_effect, format_interval, format_p
+from weatherglass.report.numbers import format_effect, format_interval, format_p
 from weatherglass.reproduce.may2019.claims import check_claims
 from weatherglass.reproduce.may2019.designs import ABW, INTERACTION, DesignContrast
 from weatherglass.reproduce.may2019.procedure import (
