@@ -62,7 +62,10 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
             case "commands":
                 return command_pages()
             case "output":
-                return f"```text\n{_terminal.output(place[2])}```"
+                printed = _terminal.output(place[2])
+                if not printed.strip():
+                    raise PluginError(f"{page.file.src_uri}: this command prints nothing: {place[2]}")
+                return f"```text\n{printed}```"
             case "gallery":
                 return _gallery.markdown(place[2])
             case "names":

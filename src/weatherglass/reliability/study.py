@@ -97,12 +97,12 @@ class ScoreUnit:
     """The rules themselves, not their names, so that a worker knows one that was registered in this process."""
 
     def missing(self) -> ScoreUnit:
-        """The same embedding with only the rules that have no file yet."""
+        """Return the same embedding with only the rules that have no file yet."""
         paths = score_paths(self.target, self.rules)
         return replace(self, rules=tuple(rule for rule in self.rules if not paths[rule.name].is_file()))
 
     def damaged(self) -> list[Path]:
-        """The score files that are not as they were written."""
+        """Return the score files that are not as they were written."""
         stored = [path for path in score_paths(self.target, self.rules).values() if path.is_file()]
         return [path for path in stored if not scores_are_whole(path)]
 
@@ -197,7 +197,7 @@ def estimate_study(study: Study, folder: Path, progress: Progress | None = None)
 
 
 def encoded_corpora(study: Study, folder: Path, progress: Progress | None = None) -> list[Corpus]:
-    """The corpora of the study in its order; those that are missing in `folder` are encoded."""
+    """Return the corpora of the study in its order; encode those that are missing in `folder`."""
     progress = progress or Silent()
     progress.stage("encoding", len(study.corpora))
     corpora = []
@@ -222,7 +222,7 @@ def _training_units(study: Study, corpus: Corpus, folder: Path) -> list[Training
 
 
 def trained_groups(study: Study, folder: Path, corpora: Sequence[Corpus] | None = None) -> list[Group]:
-    """The embeddings of the study that have been trained so far.
+    """Return the embeddings of the study that have been trained so far.
 
     Args:
         corpora: encoded, if that has been done: reading and hashing a large source takes minutes.
@@ -253,7 +253,7 @@ def _require_whole(paths: Sequence[Path]) -> None:
 
 
 def imported_groups(study: Study, folder: Path, progress: Progress | None = None) -> list[Group]:
-    """The embeddings of the study that were trained elsewhere, imported."""
+    """Return the imported embeddings of the study, which were trained elsewhere."""
     groups = []
     for name, pattern in study.embeddings.items():
         imported = import_embeddings(name, pattern, folder / EMBEDDINGS, progress)
@@ -266,7 +266,7 @@ def imported_groups(study: Study, folder: Path, progress: Progress | None = None
 
 
 def embedding_patterns(folder: Path) -> dict[str, str]:
-    """The embeddings in the folder of a study: corpus-algorithm -> a glob, one file per seed.
+    """Return the embeddings in the folder of a study: corpus-algorithm -> a glob, one file per seed.
 
     Embeddings of one corpus and algorithm under several settings have the key of their settings in the name, too.
 
@@ -289,7 +289,7 @@ def embedding_patterns(folder: Path) -> dict[str, str]:
 
 
 def _no_count_warnings(study: Study) -> list[Warning]:
-    """What is assumed if the files do not say how often a word occurs."""
+    """Return warnings about what is assumed if the files do not say how often a word occurs."""
     warnings = []
     if isinstance(study.frequent, int):
         warnings.append(Warning.of("no-counts", frequent=study.frequent))
@@ -372,7 +372,7 @@ def _score_units(study: Study, group: Group, sets: Sequence[BasePairs], folder: 
 
 
 def _targets_and_vocabulary(group: Group, min_frequency: int) -> tuple[list[str], set[str]]:
-    """The target words, in the order of the first embedding, and the vocabulary, where base pairs may be rarer words.
+    """Return the target words in the order of the first embedding, and the vocabulary, which has rarer base pairs.
 
     All have a vector in every embedding of the group. Embeddings trained on one corpus share their vocabulary, so only
     the first is read; vocabularies of imported ones may differ.

@@ -44,7 +44,7 @@ class Study:
     targets: tuple[str, ...] = TARGETS
     """Names of built-in lists, or files."""
     frequent: int | str = FREQUENT
-    """How many of a corpus's most frequent words represent its vocabulary, or a file of such words."""
+    """How many of a corpus's most frequent words represent its vocabulary, or a file of words."""
     rules: tuple[str, ...] = DEFAULT_RULES
     """Names of scoring rules; a variant, such as ripa-raw, is not compared with others if its rule is named, too."""
     neighbours: int = NEIGHBOURS
@@ -55,7 +55,7 @@ class Study:
 
 
 def read_study(path: Path, corpora: Path | None = None) -> Study:
-    """A study from a TOML file; paths in it are relative to its folder.
+    """Read a study from a TOML file; paths in it are relative to its folder.
 
     Args:
         path: the file.
@@ -137,7 +137,7 @@ def _check_names(where: str, names: Iterable[str], known: set[str]) -> None:
 
 
 def _strings(path: Path, content: dict[str, Any], name: str, default: Sequence[str]) -> Sequence[str]:
-    """A list of strings; a single string is an error, not a list of its letters."""
+    """Return a list of strings; a single string is an error, not a list of its letters."""
     value = content.get(name, default)
     if not isinstance(value, list | tuple) or not all(isinstance(entry, str) for entry in value):
         raise CorpusError(f'{path}: {name} = {value!r}; it should be a list: {name} = ["…"]')
@@ -152,7 +152,7 @@ def _integer(path: Path, content: dict[str, Any], name: str, default: int, least
 
 
 def _resolve(base: Path, name: str) -> str:
-    """The path of a file relative to the study, or the name of a built-in list as it is."""
+    """Return the path of a file relative to the study, or the name of a built-in list unchanged."""
     return str(base / name) if is_regular_file(base / name) else name
 
 
@@ -175,7 +175,7 @@ def _corpus(path: Path, name: str, entry: dict[str, Any], sources: Path) -> tupl
 
 
 def _where(place: str, given: Any) -> dict[str, tuple[str, ...]]:
-    """The condition on records: field -> values; a single value may stand without a list."""
+    """Return the condition on records: field -> values; a single value needs no list."""
     values = (
         {str(field): tuple(value) if isinstance(value, list) else (value,) for field, value in given.items()}
         if isinstance(given, dict)
@@ -199,7 +199,7 @@ def _check_training(path: Path, training: dict[str, Any]) -> None:
 
 
 def _settings(path: Path, name: Any, training: dict[str, Any]) -> Settings:
-    """The defaults, overridden by [training], overridden by [training.NAME]."""
+    """Return the defaults, overridden by [training], overridden by [training.NAME]."""
     settings = default_settings(name)
     common = {key: value for key, value in training.items() if not isinstance(value, dict)}
     own = training.get(name, {})
@@ -272,7 +272,7 @@ DIMENSIONS = 100
 
 
 def speeches() -> Path:
-    """The folder of the addresses, one text file each.
+    """Return the folder of the addresses, one text file each.
 
     Raises:
         MissingExtraError: if the package is not installed.
@@ -287,7 +287,7 @@ def speeches() -> Path:
 
 
 def demo_study() -> Study:
-    """Skip-gram and GloVe over four seeds of 1.9 million words; minutes on two cores."""
+    """Return a study of skip-gram and GloVe over four seeds of 1.9 million words; it takes minutes on two cores."""
     study = Study("State of the Union, 1790 to now")
     return replace(
         study,

@@ -261,7 +261,7 @@ class SetComparison:
     second: str
     conditions: int
     first_median: float
-    """Of the conditions' medians; of alpha of the base pairs, of the alphas."""
+    """The median over conditions of their medians, or of their alphas of the base pairs."""
     first_low: float
     first_high: float
     first_width: float
@@ -434,7 +434,7 @@ Row = TypeVar("Row")
 
 
 def columns(kind: type[Row], condition: Condition, **values: Any) -> Columns:
-    """A part of the table of such rows, in the order of its columns.
+    """Return a part of the table of rows of this kind, in the order of its columns.
 
     Raises:
         TypeError: if a column is missing or is not one of the table's.
@@ -455,7 +455,7 @@ COLUMNS = {name: tuple(field.name for field in fields(kind)) for name, kind in R
 
 
 def schema_of(name: str, rules: Sequence[str]) -> dict[str, type[pl.DataType]]:
-    """The columns of a table of a study with these rules, and their types, as the class of its rows has them."""
+    """Return the columns and types of a table of a study with these rules, as the class of its rows has them."""
     import polars as pl
 
     types = {str: pl.String, float: pl.Float64, int: pl.Int64, bool: pl.Boolean}
@@ -465,7 +465,7 @@ def schema_of(name: str, rules: Sequence[str]) -> dict[str, type[pl.DataType]]:
 
 
 def build_table(name: str, parts: Sequence[Columns], rules: Sequence[str]) -> pl.DataFrame:
-    """One table of a study with these rules, from its parts; a single value in a part is repeated for all rows.
+    """Build one table of a study with these rules from its parts; a single value in a part is repeated for all rows.
 
     Raises:
         TypeError: if a part has other columns than the table.
@@ -513,7 +513,7 @@ def _write_parquet(table: pl.DataFrame, path: Path) -> None:
 
 
 def _write_tsv(table: pl.DataFrame, path: Path) -> None:
-    """With 6 decimals; with 6 significant digits where there is a p, which may be far smaller."""
+    """Write numbers with 6 decimals; with 6 significant digits if there is a p, which may be far smaller."""
     import polars as pl
 
     texts = pl.col(pl.String)
@@ -527,7 +527,7 @@ def _write_tsv(table: pl.DataFrame, path: Path) -> None:
 
 
 def read_tables(folder: Path) -> dict[str, pl.DataFrame]:
-    """The tables of a study, read from the folder; files with other names than a study's tables have are passed over.
+    """Read the tables of a study from the folder; skip files with other names.
 
     Raises:
         CorpusError: if there are none, or one is damaged.
@@ -565,7 +565,7 @@ def read_rows(table: pl.DataFrame, kind: type[Row]) -> list[Row]:
 
 
 def read_word(folder: Path, word: str) -> list[WordScore]:
-    """The score of one word in every condition and by every rule, from the tables of a study.
+    """Read the score of one word in every condition and by every rule from the tables of a study.
 
     Raises:
         CorpusError: if the folder has no table `words`, it is damaged, or does not have the word.
@@ -574,7 +574,9 @@ def read_word(folder: Path, word: str) -> list[WordScore]:
 
     path = folder / "words.parquet"
     if not path.is_file():
-        raise CorpusError(f"{path}: no such table; run: weatherglass reliability assess STUDY.toml")
+        raise CorpusError(
+            f"{path}: this table does not exist; run: weatherglass reliability assess STUDY.toml"
+        )
     _require_whole(folder, [path.name])
     table = pl.scan_parquet(path)
     rows = read_rows(table.filter(pl.col("word") == word).collect(), WordScore)

@@ -84,7 +84,7 @@ def _published() -> list[dict[str, Any]]:
 
 
 def correlations(tables: Mapping[str, pl.DataFrame]) -> list[Correlation]:
-    """The published Pearson tables with ours beside them, over the stacked vocabularies of all corpora."""
+    """Return the published Pearson tables with ours beside them, over the stacked vocabularies of all corpora."""
     ours = {
         (row["pairs"], row["algorithm"], frozenset(row["rules"].split("-"))): row["r"]
         for row in tables["pearson"].iter_rows(named=True)
@@ -105,7 +105,7 @@ def correlations(tables: Mapping[str, pl.DataFrame]) -> list[Correlation]:
 
 
 def figure_numbers(tables: Mapping[str, pl.DataFrame]) -> list[tuple[str, str]]:
-    """Return the numbers of the reproduction's figures and the name of ours, sorted by number."""
+    """Return the numbers of the reproduction's figures and the names of our files, sorted by number."""
     from weatherglass.report.study.figures import drawings
 
     drawn = [(drawing.published, drawing.name) for drawing in drawings(tables) if drawing.published]

@@ -68,7 +68,7 @@ class Sheet:
     name: str
     """Unique within a reproduction."""
     title: str
-    """What stands before its colon is the link in the head of the page."""
+    """The part before its colon is the link in the head of the page."""
     rows: Sequence[Sequence[str]]
     words: tuple[int, ...] = (0,)
     """The columns that are not numbers."""

@@ -59,7 +59,7 @@ class Assessment:
 def assess(
     condition: Condition, tensor: ScoreTensor, lists: Sequence[WordList], queries: Sequence[WordList]
 ) -> Assessment:
-    """Every agreement table of one corpus, algorithm and set of base pairs.
+    """Compute every agreement table of one corpus, algorithm and set of base pairs.
 
     Args:
         lists: Target lists; words that are not in the tensor are skipped (the table `missing` lists them).
@@ -123,7 +123,7 @@ def assess(
 
 
 def five_number_summary(values: Vector) -> dict[str, float]:
-    """The five numbers of a box plot; the whiskers end at the last value within 1.5 times the box."""
+    """Return the five numbers of a box plot; whiskers end at the last value within 1.5 times the box."""
     finite = values[np.isfinite(values)]
     if not len(finite):
         return dict.fromkeys(
@@ -154,7 +154,7 @@ def _word_columns(estimates: Estimates, interval: GroupInterval) -> Columns:
 
 
 def _word_retest(tensor: ScoreTensor, rule: str, groups: Integers) -> tuple[Estimates, GroupInterval]:
-    """Test–retest of every word, in blocks of words, because all scores in double precision may not fit in memory."""
+    """Compute test–retest of every word in blocks of words, since double precision scores may not fit in memory."""
     estimates, intervals = [], []
     for start in range(0, len(tensor.words), WORDS_AT_A_TIME):
         scores = tensor.block(rule, slice(start, start + WORDS_AT_A_TIME))
@@ -174,7 +174,7 @@ def _concatenate(parts: Sequence[Estimates]) -> Estimates:
 
 
 def _rule_scores(means: Mapping[str, Matrix], scale: str) -> NDArray[np.float64]:
-    """word × pair × rule."""
+    """Return the scores as word × pair × rule."""
     scores = [means[rule] if scale == "raw" else standardise(means[rule]) for rule in raters(means)]
     return np.stack(scores, axis=-1)
 
@@ -189,7 +189,7 @@ def _pair_retest(keys: Columns, tensor: ScoreTensor, rows: Mapping[str, Integers
 
 
 def _pair_retest_in_blocks(tensor: ScoreTensor, rule: str, chosen: Integers) -> Estimates:
-    """Test–retest of every pair, in blocks of pairs, because the scores of all words may not fit in memory."""
+    """Compute test–retest of every pair in blocks of pairs, since the scores of all words may not fit in memory."""
     number = max(1, SCORES_AT_A_TIME // max(1, len(chosen) * len(tensor.seeds)))
     return _concatenate(
         [
@@ -225,7 +225,7 @@ def _query_consistency(
     row_of: Mapping[str, int],
     groups: Integers,
 ) -> list[Columns]:
-    """alpha of each query: its words are the items, base pairs the cases."""
+    """Compute alpha of each query: its words are the items, base pairs the cases."""
     parts = []
     for rule in means:
         for query in queries:
@@ -254,7 +254,7 @@ def _query_consistency(
 def _pair_consistency(
     keys: Columns, means: Mapping[str, Matrix], rows: Mapping[str, Integers]
 ) -> list[Columns]:
-    """alpha of the base pairs: they are the items, the words of a list the cases."""
+    """Compute alpha of the base pairs: they are the items, the words of a list the cases."""
     parts = []
     for rule in means:
         for name, chosen in rows.items():
@@ -277,13 +277,13 @@ def _alpha_columns(estimates: Estimates, table: Matrix) -> Columns:
 
 
 def _pearson_of_means(keys: Columns, means: Mapping[str, Matrix], one: str, other: str) -> Columns:
-    """A row of the table: r of scores averaged over seeds and pairs, over the whole vocabulary."""
+    """Return a row of the table: r of scores averaged over seeds and pairs, over the whole vocabulary."""
     averages = {rule: means[rule].mean(1) for rule in (one, other)}
     return pearson_row(keys, averages, one, other)
 
 
 def pearson_row(keys: Columns, averages: Mapping[str, Vector], one: str, other: str) -> Columns:
-    """A row of the table: Pearson's r of two rules over words."""
+    """Return a row of the table: Pearson's r of two rules over words."""
     estimate = pearson(averages[one], averages[other])
     return {
         **keys,
@@ -296,7 +296,7 @@ def pearson_row(keys: Columns, averages: Mapping[str, Vector], one: str, other: 
 
 
 def _summary(name: str, chosen: Integers, estimates: Estimates, over_groups: GroupInterval) -> Columns:
-    """The box plot of a target list, and the medians of the intervals' ends."""
+    """Return the box plot of a target list, and the medians of the intervals' ends."""
     with np.errstate(invalid="ignore"):
         low, high, low_groups, high_groups = (
             float(np.nanmedian(ends[chosen])) if np.isfinite(ends[chosen]).any() else float("nan")
@@ -413,7 +413,7 @@ def _verdicts(p_adjusted: Vector, p_these_seeds_adjusted: Vector, seeds: int) ->
 
 
 def _ranks(scores: Vector) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """1 for the word that leans most to the first words of the pairs; of equal scores the more frequent word first."""
+    """Rank words from 1, which leans most to the first words of the pairs; ties go to the more frequent word."""
     ranks = np.empty(len(scores), dtype=np.int64)
     ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
     return ranks

@@ -57,7 +57,7 @@ ALL_CORPORA = "all corpora"
 def assess_study(
     study: Study, scored: Sequence[tuple[Group, ScoreTensor]], progress: Progress | None = None
 ) -> dict[str, pl.DataFrame]:
-    """Every tidy table of the study, by name."""
+    """Compute every tidy table of the study, by name."""
     progress = progress or Silent()
     progress.stage("assessing", len(scored) * len(study.pairs))
     parts: dict[str, list[Columns]] = {name: [] for name in COLUMNS}
@@ -112,7 +112,7 @@ def assess_study(
 def _corpora_compared(
     tables: Mapping[str, pl.DataFrame], words: Sequence[pl.DataFrame], rules: Sequence[str], study: Study
 ) -> dict[str, pl.DataFrame]:
-    """The tables that compare corpora word by word; without rows for a single corpus."""
+    """Return the tables that compare corpora word by word; without rows for a single corpus."""
     rows = reliabilities(tables, words, rules)
     common = corpus_words(rows)
     listed = [] if common.is_empty() else [common.to_dict(as_series=False)]
@@ -124,7 +124,7 @@ def _corpora_compared(
 
 
 def average_score_table(study: Study, scored: Sequence[tuple[Group, ScoreTensor]]) -> pl.DataFrame:
-    """The table `scores` alone, without assessing the study."""
+    """Compute the table `scores` alone, without assessing the study."""
     rows = []
     for group, tensor in scored:
         for name in study.pairs:
@@ -137,13 +137,13 @@ def average_score_table(study: Study, scored: Sequence[tuple[Group, ScoreTensor]
 
 
 def average_scores(condition: Condition, tensor: ScoreTensor) -> Columns:
-    """The score of every word by every rule, averaged over seeds and pairs."""
+    """Return the score of every word by every rule, averaged over seeds and pairs."""
     averages = {rule: tensor.mean(rule).mean(1) for rule in tensor.rules}
     return {**condition.columns(), "word": list(tensor.words), **averages}
 
 
 def target_lists(study: Study, vocabulary: Sequence[str]) -> list[WordList]:
-    """The study's lists, then the frequent words, then the whole vocabulary."""
+    """Return the study's lists, then the frequent words, then the whole vocabulary."""
     if isinstance(study.frequent, int):
         frequent = frequent_words(vocabulary, study.frequent)
     else:
@@ -161,7 +161,7 @@ def _rows(target: WordList, words: Sequence[str]) -> Integers:
 def _median_intervals(
     condition: Condition, tensor: ScoreTensor, frequent: Integers
 ) -> dict[tuple[str, Condition, str], MedianInterval]:
-    """Claim, condition, and rule or scale -> the interval of its median."""
+    """Compute the interval of the median for each claim, condition, and rule or scale."""
     intervals = {}
     query_rows = [_rows(query, tensor.words) for query in queries()]
     for rule in raters(tensor.rules):
@@ -178,7 +178,7 @@ def _median_intervals(
 def _select_pairs(
     condition: Condition, tensor: ScoreTensor, pairs: BasePairs
 ) -> tuple[ScoreTensor | None, Columns, list[Columns]]:
-    """The tensor of one set of pairs, and its rows of the tables `pairs` and `missing`."""
+    """Return the tensor of one set of pairs, and its rows of the tables `pairs` and `missing`."""
     index_of = {pair: number for number, pair in enumerate(tensor.pairs)}
     present = [pair for pair in pairs.pairs if pair in index_of]
     missing = [
@@ -209,7 +209,7 @@ def _missing_row(*values: str) -> Columns:
 def _pearson_over_all_corpora(
     assessments: Mapping[Condition, Assessment], rules: Sequence[str]
 ) -> list[Columns]:
-    """Pearson's r with the vocabularies of all corpora stacked (the reproduction's Tables 2, 4 and 5)."""
+    """Compute Pearson's r with all vocabularies stacked (Tables 2, 4 and 5 of the reproduction)."""
     rows = []
     keys = dict.fromkeys((condition.pairs, condition.algorithm) for condition in assessments)
     for pairs, algorithm in keys:

@@ -88,7 +88,7 @@ class Concept:
     below: int
     """Conditions whose alpha is below the threshold."""
     surely: int
-    """Of these, the conditions whose whole interval is below it."""
+    """Those of them whose whole interval is below it."""
     estimable: int
     lowest: float
     highest: float
@@ -131,12 +131,12 @@ class ClaimRow:
 
 
 def icc_label(value: float) -> str:
-    """The label of Cicchetti (1994) for an ICC."""
+    """Return the label of Cicchetti (1994) for an ICC."""
     return "poor" if value < 0.40 else "fair" if value < 0.60 else "good" if value < 0.75 else "excellent"
 
 
 def alpha_label(value: float) -> str:
-    """Whether alpha reaches 0.70."""
+    """Return whether alpha reaches 0.70, in words."""
     return "not acceptable" if value < 0.70 else "acceptable"
 
 
@@ -148,7 +148,7 @@ def claims(
     intervals: Intervals,
     unscored: Sequence[Condition] = (),
 ) -> list[Columns]:
-    """Every claim for every condition: test–retest and consistency by rule, inter-rater raw and standardised.
+    """Judge every claim for every condition: test–retest and consistency by rule, inter-rater raw and standardised.
 
     Args:
         summary: The table of that name.
@@ -213,7 +213,7 @@ def _row(claim: str, row: Columns, by: str, median: float, note: str, intervals:
 
 
 def _verdict(claim: str, interval: MedianInterval) -> str:
-    """Whether the whole interval lies on one side of the threshold, and on which."""
+    """Return whether the whole interval lies on one side of the threshold, and on which."""
     if interval.low >= THRESHOLDS[claim]:
         return FAILS if claim == RATER else HOLDS
     if interval.high < THRESHOLDS[claim]:
@@ -222,7 +222,7 @@ def _verdict(claim: str, interval: MedianInterval) -> str:
 
 
 def verdicts(tables: Mapping[str, pl.DataFrame]) -> list[ClaimVerdict]:
-    """For each claim, in how many of the conditions that can be estimated it holds."""
+    """Count for each claim the conditions in which it holds, of those that can be estimated."""
     counts = []
     for claim, statement in STATEMENTS.items():
         outcomes = [row["verdict"] for row in tables["claims"].iter_rows(named=True) if row["claim"] == claim]
@@ -249,13 +249,13 @@ def concepts(table: pl.DataFrame) -> list[Concept]:
 
 
 def judged_by(table: pl.DataFrame, claim: str) -> list[str]:
-    """The rules or scales under which a claim is judged in the table of claims, in the study's order."""
+    """Return the rules or scales under which a claim is judged, in the study's order."""
     names = dict.fromkeys(row["by"] for row in table.iter_rows(named=True) if row["claim"] == claim)
     return [name for name in names if name != NO_RULE]
 
 
 def claim_rows(table: pl.DataFrame, claim: str) -> list[ClaimRow]:
-    """One claim as a matrix: a row for each condition, a cell for each rule or scale."""
+    """Return one claim as a matrix: a row for each condition, a cell for each rule or scale."""
     conditions: dict[tuple[str, str, str], dict[str, Columns]] = {}
     for row in table.iter_rows(named=True):
         if row["claim"] == claim:

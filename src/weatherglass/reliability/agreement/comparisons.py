@@ -154,7 +154,7 @@ def _compared(tables: Tables, rules: Sequence[str]) -> Iterator[tuple[str, str, 
 
 
 def _described(which: str, values: Vector, widths: Vector) -> Columns:
-    """The median, the range, and the median height of the boxes; NaN where there are no boxes."""
+    """Return the median, the range, and the median height of the boxes; NaN if there are no boxes."""
     return {
         f"{which}_median": float(np.median(values)),
         f"{which}_low": float(values.min()),

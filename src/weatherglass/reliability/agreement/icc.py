@@ -57,20 +57,20 @@ class MeanSquares:
         return cls(rows / (n - 1), columns / (k - 1), error / ((n - 1) * (k - 1)), n, k)
 
     def with_columns(self, k: int) -> MeanSquares:
-        """The mean squares expected with k columns, from the variance components of these."""
+        """Return the mean squares expected with k columns, from the variance components."""
         row_variance = (self.rows - self.error) / self.k
         return MeanSquares(k * row_variance + self.error, self.columns, self.error, self.n, k)
 
 
 def too_few(what: str, number: int) -> str:
-    """Why nothing is estimated; empty if there are enough."""
+    """Return why nothing is estimated; empty if there are enough."""
     if number >= FEWEST:
         return ""
     return f"not estimable: {number} {what.removesuffix('s') if number == 1 else what}, {FEWEST} are needed"
 
 
 def retest(tables: Tables, rows: str = "base pairs") -> Estimates:
-    """ICC(2,1) of each table: rows are measured, columns are seeds (Shrout & Fleiss 1979)."""
+    """Compute ICC(2,1) of each table: rows are measured, columns are seeds (Shrout & Fleiss 1979)."""
     n, k = tables.shape[-2:]
     if reason := too_few(rows, n) or ("" if k > 1 else "not estimable: one seed, 2 are needed"):
         return Estimates.none(tables.shape[:-2], reason)
@@ -78,7 +78,7 @@ def retest(tables: Tables, rows: str = "base pairs") -> Estimates:
 
 
 def inter_rater(tables: Tables, rows: str = "base pairs") -> Estimates:
-    """ICC(3,1) of each table: rows are measured, columns are rules (Shrout & Fleiss 1979)."""
+    """Compute ICC(3,1) of each table: rows are measured, columns are rules (Shrout & Fleiss 1979)."""
     n, k = tables.shape[-2:]
     if reason := too_few(rows, n) or ("" if k > 1 else "not estimable: one rule, 2 are needed"):
         return Estimates.none(tables.shape[:-2], reason)
@@ -86,23 +86,23 @@ def inter_rater(tables: Tables, rows: str = "base pairs") -> Estimates:
 
 
 def agreement_icc(squares: MeanSquares) -> Vector:
-    """ICC(2,1) = (MSR − MSE) / (MSR + (k−1) MSE + (k/n)(MSC − MSE))."""
+    """Return ICC(2,1) = (MSR − MSE) / (MSR + (k−1) MSE + (k/n)(MSC − MSE))."""
     n, k, msr, msc, mse = squares.n, squares.k, squares.rows, squares.columns, squares.error
     return (msr - mse) / (msr + (k - 1) * mse + k / n * (msc - mse))
 
 
 def consistency_icc(squares: MeanSquares) -> Vector:
-    """ICC(3,1) = (MSR − MSE) / (MSR + (k−1) MSE)."""
+    """Return ICC(3,1) = (MSR − MSE) / (MSR + (k−1) MSE)."""
     return (squares.rows - squares.error) / (squares.rows + (squares.k - 1) * squares.error)
 
 
 def alpha_of(squares: MeanSquares) -> Vector:
-    """Cronbach's alpha, rows are cases and columns items: 1 − MSE / MSR (Hoyt 1941)."""
+    """Return Cronbach's alpha = 1 − MSE / MSR, with rows as cases and columns as items (Hoyt 1941)."""
     return 1 - squares.error / squares.rows
 
 
 def absolute_agreement(squares: MeanSquares) -> Estimates:
-    """ICC(2,1), with the interval of McGraw & Wong 1996, ICC(A,1)."""
+    """Compute ICC(2,1) with the interval of McGraw & Wong 1996, ICC(A,1)."""
     from scipy.special import fdtri
 
     n, k, msr, msc, mse = squares.n, squares.k, squares.rows, squares.columns, squares.error
@@ -122,7 +122,7 @@ def absolute_agreement(squares: MeanSquares) -> Estimates:
 
 
 def consistency(squares: MeanSquares) -> Estimates:
-    """ICC(3,1), with the interval of McGraw & Wong 1996, ICC(C,1)."""
+    """Compute ICC(3,1) with the interval of McGraw & Wong 1996, ICC(C,1)."""
     from scipy.special import fdtri
 
     n, k, msr, mse = squares.n, squares.k, squares.rows, squares.error
@@ -137,7 +137,7 @@ def consistency(squares: MeanSquares) -> Estimates:
 
 
 def cronbach_alpha(tables: Tables, items: str = "items", cases: str = "cases") -> Estimates:
-    """alpha of each table, cases × items: k/(k−1) · (1 − Σ var(item) / var(sum)); interval of Feldt 1965."""
+    """Compute alpha of each table, cases × items: k/(k−1) · (1 − Σ var(item) / var(sum)); interval of Feldt 1965."""
     from scipy.special import fdtri
 
     n, k = tables.shape[-2:]
@@ -159,7 +159,7 @@ def _with_reason(estimates: Estimates) -> Estimates:
 
 
 def pearson(one: Vector, other: Vector) -> Estimates:
-    """Pearson's r of two columns of scores; interval of Fisher 1921, which assumes that words are independent."""
+    """Compute Pearson's r of two columns of scores; its interval (Fisher 1921) assumes that words are independent."""
     from scipy.special import ndtri
 
     n = len(one)
@@ -173,7 +173,7 @@ def pearson(one: Vector, other: Vector) -> Estimates:
 
 
 def standardise(scores: Matrix) -> Matrix:
-    """Scores minus their mean, divided by their standard deviation, over all words and pairs."""
+    """Return scores minus their mean, divided by their standard deviation, over all words and pairs."""
     spread = scores.std(ddof=1)
     standardised: Matrix = (scores - scores.mean()) / (spread if spread > 0 else 1.0)
     return standardised
@@ -195,7 +195,7 @@ class GroupInterval:
 
 
 def connected_groups(pairs: Sequence[tuple[str, str]]) -> Integers:
-    """The group of each pair, from 0: pairs that share a word are in one, also by way of other pairs."""
+    """Return the group of each pair, from 0: words connect pairs of one group, directly or through others."""
     parent: dict[str, str] = {}
 
     def root(word: str) -> str:
@@ -210,7 +210,7 @@ def connected_groups(pairs: Sequence[tuple[str, str]]) -> Integers:
 
 
 def group_interval(tables: Tables, groups: Integers, value: Callable[[MeanSquares], Vector]) -> GroupInterval:
-    """The interval of a coefficient, with whole groups of rows left out in turn.
+    """Compute the interval of a coefficient by leaving out whole groups of rows in turn.
 
     The jackknife for groups of unequal size (Busing, Meijer & van der Leeden 1999), with t(G − 1), of Fisher's z for k
     raters, log((1 + (k−1) c) / (1 − c)), on which scale the error is about the same everywhere; alpha has k = 1.
@@ -257,7 +257,7 @@ def group_interval(tables: Tables, groups: Integers, value: Callable[[MeanSquare
 
 
 def leave_one_group_out(tables: Tables, groups: Integers) -> Iterator[MeanSquares]:
-    """The mean squares of the layouts without each group of rows, from sums over groups: one pass over the tables."""
+    """Return the mean squares without each group of rows, from sums over groups in one pass over the tables."""
     n, k = tables.shape[-2:]
     centred = tables - tables.mean(
         (-2, -1), keepdims=True
@@ -284,7 +284,7 @@ FEWEST_SEEDS = 3
 
 
 def crossed_retest(tables: Tables, rows: str) -> Estimates:
-    """ICC(2,1) of each table as `retest` has it, with an interval that does not take the scores for normal.
+    """Compute ICC(2,1) of each table as `retest` does, with an interval that does not assume normal scores.
 
     The jackknife of Fisher's z for k raters, log((1 + (k−1) c) / (1 − c)), over rows and over seeds; the two variances
     are added, with t and Satterthwaite's degrees of freedom. What rows and seeds do together is in both, so it is

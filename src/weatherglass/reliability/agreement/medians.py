@@ -42,7 +42,7 @@ class MedianInterval:
 def median_interval(
     values: Vector, without_pair: Sequence[float], without_seed: Sequence[float]
 ) -> MedianInterval:
-    """median ± t(P − 1) √(v_words + v_pairs + v_seeds), up to 1: no ICC and no alpha is larger.
+    """Return median ± t(P − 1) √(v_words + v_pairs + v_seeds), at most 1: no ICC and no alpha is larger.
 
     Args:
         values: What the median is of, one for each word or query.
@@ -62,7 +62,7 @@ def median_interval(
 
 
 def median_variance(values: Vector) -> float:
-    """The variance of the median over bootstrap samples of the values, without drawing any (Maritz & Jarrett 1978).
+    """Return the bootstrap variance of the median without drawing samples (Maritz & Jarrett 1978).
 
     It is exact for an odd number of values; for an even one it is of the order statistic in the middle of the two.
     """
@@ -76,7 +76,7 @@ def median_variance(values: Vector) -> float:
 
 
 def retest_interval(scores: Tables) -> MedianInterval:
-    """Of the median test–retest.
+    """Return the interval of the median test–retest.
 
     Args:
         scores: word × pair × seed of one rule.
@@ -96,7 +96,7 @@ def retest_interval(scores: Tables) -> MedianInterval:
 
 
 def consistency_interval(tables: Sequence[Tables]) -> MedianInterval:
-    """Of the median alpha over queries.
+    """Return the interval of the median alpha over queries.
 
     Args:
         tables: For each query word × pair × seed of one rule; queries with too few words are left out.
@@ -120,7 +120,7 @@ def consistency_interval(tables: Sequence[Tables]) -> MedianInterval:
 
 
 def ensemble_interval(scores: Tables) -> MedianInterval:
-    """The interval of the alpha of the base pairs, for other words, base pairs and seeds.
+    """Return the interval of the alpha of the base pairs, for other words, base pairs and seeds.
 
     It is z ± t(P − 1) √(v_words + v_pairs + v_seeds) of z = −log(1 − alpha), each variance a jackknife: alpha has no
     lower bound, and the error of z is about the same everywhere.
@@ -161,7 +161,7 @@ def ensemble_interval(scores: Tables) -> MedianInterval:
 
 
 def _log_alpha(items: Vector | float, total: Vector | float, k: int) -> Vector:
-    """−log(1 − alpha) from the sum of the items' variances and the variance of their sum, in any common unit."""
+    """Return −log(1 − alpha) from the sum of the items' variances and the variance of their sum, in any common unit."""
     alpha = k / (k - 1) * (1 - np.asarray(items) / np.asarray(total))
     logarithm: Vector = -np.log1p(-alpha)
     return logarithm
@@ -177,12 +177,12 @@ class Spread:
 
     @classmethod
     def one(cls, pairs: int, seeds: int) -> Spread:
-        """Of raw scores, which are not divided."""
+        """Return the spread of raw scores: 1, since they are not divided."""
         return cls(1.0, np.ones(pairs), np.ones(seeds))
 
     @classmethod
     def of(cls, tensor: ScoreTensor, rule: str) -> Spread:
-        """Of standardised scores, in one pass over the vocabulary."""
+        """Compute the spread of standardised scores in one pass over the vocabulary."""
         pairs, seeds = len(tensor.pairs), len(tensor.seeds)
         by_pair, by_seed = np.zeros((2, pairs)), np.zeros((2, seeds))
         for start in range(0, len(tensor.words), WORDS_AT_A_TIME):
@@ -200,7 +200,7 @@ class Spread:
 
 
 def rater_intervals(tensor: ScoreTensor, words: Integers) -> dict[str, MedianInterval]:
-    """Scale -> the interval of the median agreement of the rules over some words."""
+    """Return by scale the interval of the median agreement of the rules over some words."""
     rules, pairs, seeds = raters(tensor.rules), len(tensor.pairs), len(tensor.seeds)
     if len(rules) < 2:
         return dict.fromkeys(SCALES, MedianInterval(np.nan, np.nan, "not estimable: one rule, 2 are needed"))
@@ -228,7 +228,7 @@ def rater_intervals(tensor: ScoreTensor, words: Integers) -> dict[str, MedianInt
 
 
 def _too_few_seeds(pairs: int, seeds: int, fewest: int) -> MedianInterval | None:
-    """The interval of a median that has none; None if there are enough base pairs and seeds."""
+    """Return an empty interval if there are too few base pairs or seeds, else None."""
     reason = too_few("base pairs", pairs)
     if not reason and seeds < fewest:
         reason = f"not estimable: {seeds} {'seed' if seeds == 1 else 'seeds'}, {fewest} are needed for its interval"
@@ -241,24 +241,24 @@ def _median(values: Vector) -> float:
 
 
 def _transposed(squares: MeanSquares) -> MeanSquares:
-    """The mean squares of the layouts with rows and columns exchanged."""
+    """Return the mean squares of the layouts with rows and columns exchanged."""
     return MeanSquares(squares.columns, squares.rows, squares.error, squares.k, squares.n)
 
 
 def _without_seed(scores: Tables, means: Matrix, seed: int) -> Matrix:
-    """word × pair: the scores averaged over all seeds but one."""
+    """Return the scores averaged over all seeds but one, word × pair."""
     seeds = scores.shape[2]
     others: Matrix = (means * seeds - scores[:, :, seed]) / (seeds - 1)
     return others
 
 
 def _without_each_seed(scores: Tables) -> Tables:
-    """word × pair × seed: the scores averaged over all other seeds."""
+    """Return the scores averaged over all other seeds, word × pair × seed."""
     others: Tables = scores.sum(-1, keepdims=True) - scores
     return others / (scores.shape[-1] - 1)
 
 
 def _deviation(n: int, total: Vector, squares: Vector) -> Vector:
-    """The standard deviation of n numbers from their sum and sum of squares; 1 where they do not vary."""
+    """Return the standard deviation of n numbers from their sum and sum of squares; 1 if they do not vary."""
     variance = (squares - total**2 / n) / (n - 1)
     return np.where(variance > 0, np.sqrt(np.maximum(variance, 0.0)), 1.0)

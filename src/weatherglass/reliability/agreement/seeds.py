@@ -33,7 +33,7 @@ EXTRAPOLATED = (16, 32, 64)
 
 
 def batches_of_seeds(condition: Condition, tensor: ScoreTensor, words: Integers) -> list[SeedBatch]:
-    """Box plots of the test–retest of `words` for disjoint batches: all seeds, halves, quarters (at least 2)."""
+    """Compute box plots of the test–retest of `words` for disjoint batches: all, halves, quarters (at least 2)."""
     seeds = len(tensor.seeds)
     rows = []
     if len(tensor.pairs) < FEWEST or seeds < 2:
@@ -55,7 +55,7 @@ def batches_of_seeds(condition: Condition, tensor: ScoreTensor, words: Integers)
 
 
 def estimate_by_seeds(condition: Condition, tensor: ScoreTensor, words: Integers) -> list[SeedNumber]:
-    """The median test–retest of `words` and the medians of its interval's ends, for 2, 4, 8, … seeds.
+    """Compute the median test–retest of `words` and the medians of its interval's ends, for 2, 4, 8, … seeds.
 
     For more seeds than the study has, the interval is computed from the variance components of all its seeds.
     """
@@ -93,14 +93,14 @@ def estimate_by_seeds(condition: Condition, tensor: ScoreTensor, words: Integers
 
 
 def seed_lines(batches: Sequence[SeedBatch], numbers: Sequence[SeedNumber]) -> list[str]:
-    """One sentence for each condition and rule, with their names in front."""
+    """Return one sentence for each condition and rule, with their names in front."""
     return [f"{', '.join(key)}: {sentence}" for key, sentence in seed_sentences(batches, numbers).items()]
 
 
 def seed_sentences(
     batches: Sequence[SeedBatch], numbers: Sequence[SeedNumber]
 ) -> dict[tuple[str, str, str, str], str]:
-    """Corpus, algorithm, set of base pairs and rule -> a sentence on whether the seeds are enough."""
+    """Say for each corpus, algorithm, set of base pairs and rule whether the seeds are enough."""
     sentences = {}
     for key in dict.fromkeys(_key(row) for row in numbers):
         own_rows = [row for row in numbers if _key(row) == key]
@@ -148,7 +148,7 @@ class Movement:
     mean: float
     """Over random batches: where it differs from `whole`, fewer seeds shift the number."""
     disjoint: tuple[float, ...]
-    """Of each of the disjoint batches."""
+    """One value for each disjoint batch."""
     sd: float
     """Over batches of other seeds of this size."""
     sd_low: float
@@ -156,17 +156,17 @@ class Movement:
 
 
 def disjoint_batches(seeds: int, size: int) -> list[Integers]:
-    """As many batches without a common seed as there are, in the order of the seeds."""
+    """Return as many batches without a common seed as there are, in the order of the seeds."""
     return [np.arange(start, start + size) for start in range(0, seeds - size + 1, size)]
 
 
 def random_batches(seeds: int, size: int, number: int, rng: np.random.Generator) -> list[Integers]:
-    """Batches drawn without replacement; two of them may share seeds."""
+    """Draw batches without replacement; two of them may share seeds."""
     return [np.sort(rng.choice(seeds, size, replace=False)) for _ in range(number)]
 
 
 def movements(scores: Tables, sizes: Sequence[int], number: int = 100) -> list[Movement]:
-    """The box plot of the words' test–retest over batches of each size.
+    """Compute the box plot of the words' test–retest over batches of each size.
 
     Two random batches of k of S seeds share seeds, so that they differ by less than batches of other seeds do: their
     variance is divided by 1 − k/S. Its interval is that of a variance with S − 1 degrees of freedom, since what a batch
@@ -200,14 +200,14 @@ def movements(scores: Tables, sizes: Sequence[int], number: int = 100) -> list[M
 
 
 def box_of(scores: Tables) -> dict[str, float]:
-    """The five numbers of the words' ICC(2,1), and the width of the box."""
+    """Return the five numbers of the words' ICC(2,1), and the width of the box."""
     with np.errstate(divide="ignore", invalid="ignore"):
         box = five_number_summary(agreement_icc(MeanSquares.of(scores)))
     return {**box, BOX_WIDTH: box["upper_quartile"] - box["lower_quartile"]}
 
 
 def box_width_error(scores: Tables, draws: int = 200) -> float:
-    """The standard error of the box's width for other words, base pairs and seeds, as that of a median (`medians`).
+    """Compute the standard error of the box's width for other words, base pairs and seeds, as in `medians`.
 
     A bootstrap over words, and a jackknife of the width over pairs and over seeds.
 
@@ -262,7 +262,7 @@ class FamilyEffect:
     attribute_variance: float
     """The same over other attribute words."""
     share: float
-    """Of the variance for other seeds and target words, the seed's part."""
+    """The seed's part of the variance for other seeds and target words."""
     share_low: float
     share_high: float
     icc: float
@@ -296,7 +296,7 @@ class FamilyReport:
     precision: float
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values; what is not a number is null."""
+        """Return plain values; null for what is not a number."""
         return {
             "precision": self.precision,
             "effects": [_plain(asdict(effect)) for effect in self.effects],
@@ -305,7 +305,7 @@ class FamilyReport:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> FamilyReport:
-        """The inverse of `to_json`."""
+        """Read what `to_json` returned."""
         return cls(
             tuple(FamilyEffect(**_numbers(effect)) for effect in record["effects"]),
             tuple(FamilyAgreement(**_numbers(agreement)) for agreement in record["agreements"]),
@@ -316,7 +316,7 @@ class FamilyReport:
 def family_report(
     results: Sequence[Result], families: Mapping[str, Sequence[str]], precision: float = PRECISION
 ) -> FamilyReport:
-    """Every test and metric of a run over every family with at least two members.
+    """Report every test and metric of a run over every family with at least two members.
 
     Args:
         results: of the run.
@@ -371,7 +371,7 @@ def _effect(family: str, results: Sequence[Result], precision: float) -> FamilyE
 
 
 def _without_each_word(results: Sequence[Result]) -> dict[str, Matrix]:
-    """By set, member × word: the value without each word that every member knows."""
+    """Return by set, member × word, the value without each word that every member knows."""
     tables = [
         {(left.role, left.name): left.effect_size for left in result.trust.left_out if left.kind == "word"}
         if result.trust
@@ -388,14 +388,14 @@ def _without_each_word(results: Sequence[Result]) -> dict[str, Matrix]:
 
 
 def _word_table(results: Sequence[Result]) -> Matrix:
-    """word × member: the scores of the words that every member knows."""
+    """Return the scores of the words that every member knows, word × member."""
     tables = [{(unit.role, unit.name): unit.score for unit in word_scores(result)} for result in results]
     common = [key for key in tables[0] if all(key in table for table in tables)]
     return np.array([[table[key] for table in tables] for key in common]).reshape(len(common), len(results))
 
 
 def _agreement(effects: Sequence[FamilyEffect], members: Sequence[str]) -> FamilyAgreement:
-    """Over the tests that every member has."""
+    """Compute the agreement over the tests that every member has."""
     whole = [effect for effect in effects if len(effect.members) == len(members)]
     values = np.array([effect.values for effect in whole]).reshape(len(whole), len(members))
     icc = crossed_retest(values[None], rows="tests")

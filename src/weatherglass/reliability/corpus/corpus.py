@@ -59,7 +59,7 @@ class Tokeniser:
         one_of("split", self.split, get_args(Split))
 
     def __call__(self, line: str) -> Iterator[list[str]]:
-        """The tokens of each sentence, or of the line as one sentence."""
+        """Yield the tokens of each sentence, or of the line as one sentence."""
         if not self.keep_urls and ("://" in line or "www." in line):
             line = URL.sub(" ", line)
         for part in SENTENCE_END.split(line) if self.sentences else (line,):
@@ -86,7 +86,7 @@ def prepared(name: str, **settings: Any) -> Tokeniser:
 
 
 def words_and_marks(text: str) -> list[str]:
-    """What `</?[A-Za-z]+>|[^\\W_]+(?:'[^\\W_]+)*` finds, at three times the speed of that expression."""
+    r"""Find what `</?[A-Za-z]+>|[^\W_]+(?:'[^\W_]+)*` finds, at three times the speed of that expression."""
     if "<" not in text:
         return _words(text)
     tokens: list[str] = []
@@ -134,7 +134,7 @@ class CorpusSettings:
     format: str = ""
     """A name of READERS; empty to recognise it."""
     field: str = ""
-    """The field or column that holds the text; empty for the usual one of the format."""
+    """The field or column with the text; empty for the usual one of the format."""
     where: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     """Only records whose fields have one of these values, such as subreddit: ("askscience",)."""
 
@@ -171,7 +171,7 @@ class Corpus:
 
 
 def encode_corpus(name: str, source: Path, cache: Path, settings: CorpusSettings) -> Corpus:
-    """The encoded corpus from `cache`; it is encoded first if it is not there.
+    """Return the encoded corpus from `cache`; encode it first if it is not there.
 
     The source is streamed and tokenised once: words are numbered as they occur, and once they are counted, the
     numbers become ids in the order of frequency. Only the distinct words are in memory, about 200 bytes each.
@@ -197,7 +197,7 @@ def encode_corpus(name: str, source: Path, cache: Path, settings: CorpusSettings
 
 
 def _recipe(source: Path, files: list[Path], settings: CorpusSettings) -> dict[str, Any]:
-    """All that decides the encoded corpus. Settings that are empty are left out."""
+    """Return all that decides the encoded corpus, without settings that are empty."""
     content = folder_hash(source) if source.is_dir() else file_hash(source)
     chosen = {name: value for name, value in asdict(settings).items() if value not in ("", {})}
     readers = {"readers": versions} if (versions := reader_versions(files, settings.format)) else {}
@@ -205,7 +205,7 @@ def _recipe(source: Path, files: list[Path], settings: CorpusSettings) -> dict[s
 
 
 def open_corpus(folder: Path) -> Corpus:
-    """The corpus that `encode_corpus` left in `folder`.
+    """Open the corpus that `encode_corpus` left in `folder`.
 
     Raises:
         CorpusError: if a file of it is damaged.
@@ -231,7 +231,7 @@ def open_corpus(folder: Path) -> Corpus:
 
 
 def sentences(files: Iterable[Path], settings: CorpusSettings) -> Iterator[list[str]]:
-    """The tokens of every sentence of the lines that are read."""
+    """Yield the tokens of every sentence of the lines that are read."""
     tokenise, share = settings.tokeniser, settings.share
     lines = (
         line for path in files for line in documents(path, settings.format, settings.field, settings.where)
@@ -280,7 +280,7 @@ class _Types:
         self._counts: Integers = np.zeros(0, dtype=np.int64)
 
     def numbers_of(self, tokens: list[str]) -> NDArray[np.int32]:
-        """The number of each token, counted."""
+        """Return the number of each token, and count it."""
         numbers = np.fromiter(map(self._numbers.__getitem__, tokens), np.int32, len(tokens))
         added = np.bincount(numbers, minlength=len(self._counts))
         added[: len(self._counts)] += self._counts
@@ -296,12 +296,12 @@ class _Types:
                 del self._numbers[word]
 
     def counts(self) -> Iterator[tuple[str, int]]:
-        """Each word and how often it occurred."""
+        """Return each word and how often it occurred."""
         for word, number in self._numbers.items():
             yield word, int(self._counts[number])
 
     def ids_in(self, vocabulary: Iterable[str]) -> NDArray[np.int32]:
-        """By number: the word's place in the vocabulary, or LEFT_OUT."""
+        """Return by number the word's place in the vocabulary, or LEFT_OUT."""
         ids = np.full(len(self._counts), LEFT_OUT, dtype=np.int32)
         for place, word in enumerate(vocabulary):
             ids[self._numbers[word]] = place
@@ -320,7 +320,7 @@ def _write_numbers(scratch: Path, lines: Iterable[list[str]], types: _Types) -> 
 
 
 def _batches(lines: Iterable[list[str]]) -> Iterator[tuple[list[str], array[int]]]:
-    """The tokens and lengths of lines that have BUFFER tokens together; the last batch has fewer."""
+    """Yield the tokens and lengths of lines that have BUFFER tokens together; the last batch has fewer."""
     tokens: list[str] = []
     lengths = array("q")
     for line in lines:
@@ -333,7 +333,7 @@ def _batches(lines: Iterable[list[str]]) -> Iterator[tuple[list[str], array[int]
 
 
 def _write_ids(folder: Path, scratch: Path, batches: Iterable[int], ids: NDArray[np.int32]) -> None:
-    """Numbers of tokens become ids of the vocabulary; rarer words and empty lines are left out."""
+    """Write the ids of the vocabulary for the numbers of tokens; skip rarer words and empty lines."""
     end = np.zeros(1, dtype=np.int64)
     with (
         (scratch / TOKENS).open("rb") as numbers_file,
@@ -358,9 +358,9 @@ LEAST = 0.5
 
 
 def told_language(words: Sequence[str], counts: Integers) -> tuple[str, float]:
-    """The language whose list of frequent words holds the largest share of the tokens, and that share.
+    """Return the language whose list of frequent words contains the largest share of the tokens, and that share.
 
-    The language is empty if no list holds half of them.
+    The language is empty if no list contains half of them.
     """
     letters = np.array([word.isalpha() for word in words], dtype=bool)
     total = max(1, int(counts[letters].sum()))
@@ -374,7 +374,7 @@ def told_language(words: Sequence[str], counts: Integers) -> tuple[str, float]:
 
 
 def language_fact(words: Sequence[str], counts: Integers) -> str:
-    """One phrase for the page.
+    """Return one phrase for the page.
 
     >>> import numpy as np
     >>> language_fact(["der", "und", "frau"], np.array([5, 5, 5]))

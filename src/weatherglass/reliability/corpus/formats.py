@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def plain_texts(_path: Path, stream: BinaryIO) -> Iterator[str]:
-    """The lines of the file."""
+    """Yield the lines of the file."""
     yield from text_lines(stream)
 
 
@@ -41,12 +41,12 @@ START, END = "<doc ", "</doc>"
 
 
 def is_document_start(line: str) -> bool:
-    """Whether a line begins an article."""
+    """Return whether a line begins an article."""
     return line.startswith(START) and line.rstrip().endswith(">") and ' title="' in line
 
 
 def wiki_texts(path: Path, stream: BinaryIO) -> Iterator[str]:
-    """The lines of the articles, the first of each its title.
+    """Yield the lines of the articles, the first of each its title.
 
     Raises:
         CorpusError: if an article is not closed: the file is cut off.
@@ -71,7 +71,7 @@ DELETED = frozenset({"[deleted]", "[removed]"})
 
 
 def is_json_object(line: str) -> bool:
-    """Whether a line is a JSON object; if the first line of a file is, so should be all others."""
+    """Return whether a line is a JSON object; if the first line of a file is, so should be all others."""
     if not line.lstrip().startswith("{"):
         return False
     try:
@@ -83,7 +83,7 @@ def is_json_object(line: str) -> bool:
 def json_texts(
     path: Path, stream: BinaryIO, fields: Sequence[str] = FIELDS, where: Where | None = None
 ) -> Iterator[str]:
-    """The lines of each object's text: of the first of `fields` that holds one.
+    """Yield the lines of each object's text, which is in the first of `fields` that the object has.
 
     Args:
         path: for messages.
@@ -128,7 +128,7 @@ def json_texts(
 def _cannot_fit(line: str, where: Where) -> bool:
     """Return whether a line certainly lacks a wanted value, without parsing it: a dump has a hundred gigabytes.
 
-    A value may be escaped in JSON, so only plain letters and digits are looked for, in lines without such escapes.
+    A value may be escaped in JSON, so only plain letters and digits are looked for, in lines without escapes.
     """
     lowered = line.lower()
     return "\\u00" not in lowered and any(
@@ -138,7 +138,7 @@ def _cannot_fit(line: str, where: Where) -> bool:
 
 
 def _value(record: dict[str, Any], field: str) -> Any:
-    """The value of a field; "data.text" is the field text of the object in data."""
+    """Return the value of a field; "data.text" is the field text of the object in data."""
     if field in record or "." not in field:
         return record.get(field)
     outer, _, inner = field.partition(".")
@@ -167,7 +167,7 @@ def delimited_texts(
     fields: Sequence[str] = FIELDS,
     where: Where | None = None,
 ) -> Iterator[str]:
-    """The lines of each row's text; a text may have several, in quotes.
+    """Yield the lines of each row's text; a text may have several, in quotes.
 
     Args:
         path: for messages.
@@ -233,7 +233,7 @@ def column_texts(
     fields: Sequence[str] = FIELDS,
     where: Where | None = None,
 ) -> Iterator[str]:
-    """The lines of each row's text.
+    """Yield the lines of each row's text.
 
     Args:
         path: the file.

@@ -33,7 +33,7 @@ DAMAGED = (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error)
 
 @contextmanager
 def decompressed(path: Path) -> Iterator[BinaryIO]:
-    """The decompressed bytes of a file; the compression is recognised by the first bytes."""
+    """Yield the decompressed bytes of a file, detecting the compression from its first bytes."""
     with path.open("rb") as file:
         head = file.read(len(XZ))
     if path.suffix.lower() in SUFFIXES and not head.startswith((GZIP, XZ, ZSTANDARD)):
@@ -114,7 +114,7 @@ TEXT, JSON_LINES, WIKI = "txt", "jsonl", "wiki"
 BY_CONTENT = frozenset({TEXT, JSON_LINES, WIKI})
 """Formats that are recognised by the first line, since dumps have any suffix or none."""
 TABLES = frozenset({".parquet", ".arrow"})
-"""A folder with such files is a data set: its other files, such as README.md, are not a part of the text."""
+"""A folder with one of these files is a data set: its other files, for example README.md, are not text."""
 READERS: Registry[Reader] = Registry(
     "corpus format",
     {
@@ -135,7 +135,7 @@ FIELDS = ("body", "text", "content")
 
 
 def source_files(source: Path) -> list[Path]:
-    """The file itself, or every file of a folder, sorted by name.
+    """Return the file itself, or every file of a folder, sorted by name.
 
     Raises:
         CorpusError: if there is nothing to read.
@@ -150,22 +150,22 @@ def source_files(source: Path) -> list[Path]:
         if not files:
             formats = " or ".join(f".{suffix}" for suffix in READERS.names())
             raise CorpusError(
-                f"{source}: this folder holds no text; put {formats} files in it, plain or .gz, .xz or .zst"
+                f"{source}: this folder contains no text; put {formats} files in it, plain or .gz, .xz or .zst"
             )
         return tables or files
     if not exists(source):
-        raise CorpusError(f"{source}: no such corpus file or folder")
+        raise CorpusError(f"{source}: this corpus file or folder does not exist")
     require_regular_file(source, CorpusError)
     return [source]
 
 
 def documents(path: Path, format: str = "", field: str = "", where: Where | None = None) -> Iterator[str]:
-    """The texts of a file.
+    """Yield the texts of a file.
 
     Args:
         path: the file.
         format: a name of READERS; empty to recognise it.
-        field: the field or column that holds the text; empty for the usual one of the format.
+        field: the field or column with the text; empty for the usual one of the format.
         where: only the records whose fields have these values.
 
     Raises:
@@ -202,7 +202,7 @@ def _documents(path: Path, format: str, field: str, where: Where) -> Iterator[st
 
 
 def reader_versions(files: Iterable[Path], format: str = "") -> dict[str, int]:
-    """Format -> version of the readers of some files.
+    """Return the versions of the readers of some files, by format.
 
     They belong to what a corpus is made from, except plain text and JSON lines: there the content alone says it.
     """
@@ -211,7 +211,7 @@ def reader_versions(files: Iterable[Path], format: str = "") -> dict[str, int]:
 
 
 def format_of(path: Path) -> str:
-    """The format of a file, by its suffix below that of a compression, else by its content."""
+    """Return the format of a file, from its suffix without that of a compression, else from its content."""
     name = path
     while name.suffix.lower() in SUFFIXES:
         name = name.with_suffix("")
@@ -246,7 +246,7 @@ class NotUnicodeError(Exception):
 
 
 def text_lines(stream: BinaryIO, newline: str | None = None) -> Iterator[str]:
-    """A stream of bytes as lines of text.
+    """Yield the lines of text of a stream of bytes.
 
     Args:
         newline: as in `open`; by default every kind of line end becomes a newline.
@@ -279,7 +279,7 @@ def require_fields(path: Path, names: Sequence[str], where: Where) -> None:
 
 
 def field_named(path: Path, names: Sequence[str], fields: Sequence[str]) -> str:
-    """The first of `fields` that a table has.
+    """Return the first of `fields` that a table has.
 
     Raises:
         CorpusError: naming the columns that there are.
@@ -300,7 +300,7 @@ def matches(value: object, wanted: Sequence[str]) -> bool:
 
 
 def no_such_field(path: Path, names: Sequence[str], fields: Sequence[str]) -> str:
-    """The line about a field that is not there."""
+    """Return the line about a field that is not there."""
     wanted = " or ".join(f"'{field}'" for field in fields)
     return (
         f'{path}: no text in a field {wanted} (fields: {", ".join(names)}); name it: --field, or field = "…"'
@@ -312,7 +312,7 @@ STANDARD_INPUT = Path("-")
 
 @contextmanager
 def as_file(source: Path, folder: Path) -> Iterator[Path]:
-    """`source` itself, or for "-" a file in `folder` with what standard input holds; it is removed at the end.
+    """Yield `source` itself, or for "-" a file in `folder` with the standard input, which is removed at the end.
 
     Raises:
         CorpusError: if standard input is a terminal or empty.

@@ -32,7 +32,7 @@ class BasePairs:
     source: str = ""
 
     def present(self, vocabulary: Collection[str]) -> list[tuple[str, str]]:
-        """The pairs whose words are both in the vocabulary."""
+        """Return the pairs whose words are both in the vocabulary."""
         return [pair for pair in self.pairs if pair[0] in vocabulary and pair[1] in vocabulary]
 
 
@@ -46,7 +46,7 @@ class WordList:
 
 
 def is_word(token: str) -> bool:
-    """Whether a vocabulary entry is a word, not `<unk>` and the like."""
+    """Return whether a vocabulary entry is a word, not `<unk>` and the like."""
     return SPECIAL.fullmatch(token) is None
 
 
@@ -55,7 +55,7 @@ def _table(name: str) -> dict[str, Any]:
 
 
 def base_pairs(name: str) -> BasePairs:
-    """A built-in set by its name, or one from a file with two words on each line.
+    """Return a built-in set by its name, or read one from a file with two words on each line.
 
     Raises:
         UnknownNameError: if it is neither.
@@ -67,7 +67,7 @@ def base_pairs(name: str) -> BasePairs:
         return BasePairs(name, tuple((first, second) for first, second in entry["pairs"]), entry["source"])
     path = Path(name)
     if not is_regular_file(path):
-        raise unknown("set of base pairs, and no such file", name, table)
+        raise unknown("set of base pairs or file", name, table)
     pairs = []
     for number, line in _lines(path):
         parts = line.split()
@@ -84,7 +84,7 @@ def base_pairs(name: str) -> BasePairs:
 
 
 def target_list(name: str) -> WordList:
-    """A built-in list by its name, or one from a file with a word on each line.
+    """Return a built-in list by its name, or read one from a file with a word on each line.
 
     Raises:
         UnknownNameError: if it is neither.
@@ -94,12 +94,12 @@ def target_list(name: str) -> WordList:
         return WordList(name, tuple(table[name]["words"]), table[name]["source"])
     path = Path(name)
     if not is_regular_file(path):
-        raise unknown("list of target words, and no such file", name, table)
+        raise unknown("list of target words or file", name, table)
     return WordList(path.stem, tuple(dict.fromkeys(line for _, line in _lines(path))), path.name)
 
 
 def queries() -> list[WordList]:
-    """The six queries of Du et al.: sets of weat6, weat7 and weat8, lower-cased."""
+    """Return the six queries of Du et al.: sets of weat6, weat7 and weat8, lower-cased."""
     from weatherglass.catalogue.published import table
 
     sets = table("sets")
@@ -112,7 +112,7 @@ def queries() -> list[WordList]:
 
 
 def frequent_words(vocabulary: Sequence[str], number: int = FREQUENT) -> WordList:
-    """The first `number` words of a vocabulary that is ordered by frequency; punctuation is not a word."""
+    """Return the first `number` words of a vocabulary that is ordered by frequency; punctuation is not a word."""
     words = [word for word in vocabulary if is_word(word) and any(map(str.isalnum, word))]
     return WordList(FREQUENT_LIST, tuple(words[:number]), f"the {number} most frequent words of the corpus")
 

@@ -90,13 +90,13 @@ class Part:
     warnings: tuple[Warning, ...]
 
     def same_sign(self, model: str, coefficient: str) -> bool | None:
-        """Whether the estimate has the published sign; None if nothing was published."""
+        """Return whether the estimate has the published sign; None if nothing was published."""
         known = self.published.estimates.get(coefficient)
         own = {c.name: c.estimate for c in self.models[model].fit.coefficients}.get(coefficient)
         return None if known is None or own is None else bool(np.sign(known) == np.sign(own))
 
     def excludes_zero(self, model: str, coefficient: str) -> bool:
-        """Whether the 95 % interval excludes zero."""
+        """Return whether the 95 % interval excludes zero."""
         return next(c for c in self.models[model].fit.coefficients if c.name == coefficient).excludes_zero
 
 
@@ -119,7 +119,7 @@ class Explanation:
 
 @cache
 def published(reliability: str) -> Published:
-    """The published numbers of one reliability."""
+    """Return the published numbers of one reliability."""
     text = files(__package__).joinpath("published_table3.toml").read_text("utf-8")
     table = tomllib.loads(text)[reliability]
     return Published(table["estimates"], table["r2"])
@@ -185,7 +185,7 @@ def explain_part(reliability: str, design: Design, progress: Progress | None = N
 
 
 def _compared_rules(scores: pl.DataFrame) -> pl.DataFrame:
-    """The scores of the rules that are compared with one another; of the paper's, all but ripa-raw."""
+    """Return the scores of the rules that are compared with one another: the paper's, without ripa-raw."""
     import polars as pl
 
     if "rule" not in scores.columns:
@@ -198,7 +198,7 @@ def _has_repeated_words(design: Design) -> bool:
 
 
 def _collinearity_warnings(design: Design, factors: Mapping[str, float]) -> list[Warning]:
-    """Warnings about correlated features, whose estimates have to be read together."""
+    """Return warnings about correlated features, whose estimates have to be read together."""
     warnings = [
         Warning.of("collinear", feature=factor, vif=vif) for factor, vif in factors.items() if vif >= HIGH_VIF
     ]
@@ -263,7 +263,7 @@ def explain_study(
 
 
 def study_scores(tables: Mapping[str, pl.DataFrame], pairs: str) -> dict[str, pl.DataFrame]:
-    """The scores of one set of base pairs: test–retest by rule, and inter-rater of the rules as they are."""
+    """Return the scores of one set of base pairs: test–retest by rule, and inter-rater of the raw scores."""
     import polars as pl
 
     variance = ((pl.col("high") - pl.col("low")) / (2 * NORMAL_95)) ** 2
@@ -317,7 +317,7 @@ def feature_tables(
 
 
 def _key(group: Group, lexicon: Lexicon) -> str:
-    """Cache key: a hash of the embeddings' content and of the lexicon."""
+    """Return the cache key: a hash of the embeddings' content and of the lexicon."""
     known = [sorted((table or {}).items()) for table in (lexicon.senses, lexicon.parts)]
     files = [file_hash(path) for path in group.paths]
     return hashlib.sha256(json.dumps([files, known]).encode()).hexdigest()[:12]

@@ -39,7 +39,7 @@ class Rows(Protocol):
 
 
 def embedding_stability(seeds: Sequence[Rows], rows: Integers | None = None) -> Vector:
-    """The mean cosine of each word with itself over all pairs of seeds, after orthogonal Procrustes alignment.
+    """Return the mean cosine of each word with itself over all pairs of seeds, after orthogonal Procrustes alignment.
 
     The alignment minimises the squared distance between the vectors as they are, over the whole vocabulary, as in
     the released code of Du et al. (2021); it is one rotation (or reflection) per pair, without scaling or centring.
@@ -70,7 +70,7 @@ def embedding_stability(seeds: Sequence[Rows], rows: Integers | None = None) -> 
 
 
 def _cross_products(seeds: Sequence[Rows]) -> Floats:
-    """EᵀE of the seeds side by side: its d×d blocks are the cross products of the pairs."""
+    """Return EᵀE of the seeds side by side: its d×d blocks are the cross products of the pairs."""
     words, width = seeds[0].shape
     gram = np.zeros((len(seeds) * width, len(seeds) * width), np.float32)
     for start in range(0, words, BLOCK):
@@ -85,7 +85,7 @@ def _side_by_side(seeds: Sequence[Rows], start: int) -> Floats:
 
 
 def _rotations(gram: Floats, seeds: int, width: int) -> Floats:
-    """The rotation of seed i onto seed j, in place of their cross product, for every i < j."""
+    """Replace the cross product of seeds i and j by the rotation of seed i onto seed j, for every i < j."""
     for i, j in combinations(range(seeds), 2):
         block = (slice(i * width, (i + 1) * width), slice(j * width, (j + 1) * width))
         left, _, right = np.linalg.svd(gram[block])
@@ -94,7 +94,7 @@ def _rotations(gram: Floats, seeds: int, width: int) -> Floats:
 
 
 def _sums_of_cosines(block: Floats, rotations: Floats, width: int) -> Vector:
-    """For each row of the block, the sum over all pairs i < j of the cosine of i, rotated, with j."""
+    """Sum for each row of the block the cosines of i, rotated, with j over all pairs i < j."""
     vectors = block.reshape(len(block), -1, width)
     lengths = np.linalg.norm(vectors, axis=2, keepdims=True)
     units = np.divide(vectors, lengths, out=np.full_like(vectors, np.nan), where=lengths > 0)
@@ -128,7 +128,7 @@ class StoredVectors:
 
 
 def word_features(embeddings: Sequence[Source], lexicon: Lexicon) -> pl.DataFrame:
-    """The features of the words that all seeds of one corpus and algorithm share.
+    """Compute the features of the words that all seeds of one corpus and algorithm share.
 
     Features from vectors are computed only for words in the lexicon, since the regression drops the others. The
     nearest neighbour is searched for, and seeds are aligned, in the whole vocabulary.
@@ -186,7 +186,7 @@ def _nan_except(values: Vector, rows: Integers) -> Vector:
 
 
 def nearest_neighbour_similarity(vectors: Vectors, rows: Integers, excluded: Integers) -> Vector:
-    """The cosine of each of `rows` with its nearest neighbour in the whole vocabulary, itself excluded.
+    """Return the cosine of each of `rows` with its nearest neighbour in the whole vocabulary, itself excluded.
 
     Args:
         vectors: one row per word.
@@ -214,7 +214,7 @@ def _load(source: Source) -> Embedding:
 
 
 def _shared_words(first: Embedding, others: Sequence[Source]) -> list[str]:
-    """The words of the first embedding that all others have, in its order; seeds of one corpus share a vocabulary."""
+    """Return the words of the first embedding that all others have, in its order."""
     words = list(first.words)
     if first.corpus_hash:
         return words
@@ -236,7 +236,7 @@ def _require_same_origin(first: Embedding, other: Embedding) -> None:
 
 
 def _vectors_of(embedding: Embedding, words: Sequence[str]) -> Vectors:
-    """The vectors of `words`: the same array, not a copy, if the vocabulary is the same."""
+    """Return the vectors of `words`: the same array, not a copy, if the vocabulary is the same."""
     if list(embedding.words) == words:
         return embedding.vectors
     return embedding.vectors[[embedding.index[word] for word in words]]
@@ -287,10 +287,10 @@ class Design:
     """Reason -> number of rows dropped."""
     warnings: tuple[Warning, ...] = field(default=())
     variance: Vector | None = None
-    """Of each score as an estimate; None if it is not known."""
+    """The sampling variance of each score; None if it is not known."""
 
     def factor_of(self, coefficient: str) -> str:
-        """The factor of a coefficient: "pos" for "pos:noun", "log freq" for its square.
+        """Return the factor of a coefficient: "pos" for "pos:noun", "log freq" for its square.
 
         The square makes no sense without its base, so the two are left out together.
         """
@@ -352,7 +352,7 @@ def build_design(scores: pl.DataFrame, features: pl.DataFrame) -> Design:
 
 
 def _variance(frame: pl.DataFrame) -> Vector | None:
-    """The column of that name; a row without a number has the largest of the others."""
+    """Return the column of that name; a row without a number gets the largest of the others."""
     if "variance" not in frame.columns:
         return None
     values = frame["variance"].to_numpy().astype(np.float64)
@@ -369,7 +369,7 @@ def _require(frame: pl.DataFrame, columns: Sequence[str], what: str) -> None:
 
 
 def _complete(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
-    """The rows without gaps, and how many were dropped for which reason."""
+    """Return the rows without gaps, and how many were dropped for which reason."""
     import polars as pl
 
     dropped = {}
@@ -398,7 +398,7 @@ def _continuous(frame: pl.DataFrame, name: str, warnings: list[Warning]) -> dict
 
 
 def _levels(frame: pl.DataFrame, name: str, references: dict[str, str]) -> dict[str, Vector]:
-    """One column of zeros and ones for each level but the reference, which is the first level present.
+    """Return a column of zeros and ones for each level but the reference, which is the first level present.
 
     Rules are in the order of their registry (dbwa is the first), names that nobody knows in that of the alphabet.
     """
@@ -412,7 +412,7 @@ def _levels(frame: pl.DataFrame, name: str, references: dict[str, str]) -> dict[
 
 
 def _independent(columns: dict[str, Vector], warnings: list[Warning]) -> dict[str, Vector]:
-    """The columns that earlier columns do not determine, as in lme4; a few words have few independent columns."""
+    """Return the columns that earlier columns do not determine, as in lme4; few words give few of them."""
     names = list(columns)
     correlation = np.atleast_2d(np.corrcoef([columns[name] for name in names]))
     kept: list[int] = []

@@ -29,7 +29,7 @@ FEW_LEVELS = 5
 FEWEST_FOR_Z = 4
 """With 2 or 3 levels, coefficients that are estimated between levels have an interval by t beside the one by z."""
 LEAST_OWN_VARIANCE = 0.1
-"""Of the residual variance: at least so much is not error of the scores, so that no row has an unbounded weight."""
+"""At least this share of the residual variance is not error of the scores, so that no row has an unbounded weight."""
 HIGH_VIF = 5.0
 
 
@@ -104,7 +104,7 @@ def fit(design: Design, random: Sequence[str], weights: Vector | None = None) ->
 
 
 def precision_weights(variance: Vector, residual: float) -> Vector:
-    """1 / (variance of the score + what else differs between rows), scaled to a mean of 1, as in meta-regression.
+    """Return 1 / (variance of the score + what else differs between rows), scaled to mean 1, as in meta-regression.
 
     Args:
         variance: of each score as an estimate.
@@ -118,7 +118,7 @@ def precision_weights(variance: Vector, residual: float) -> Vector:
 
 
 def changes(design: Design, random: Sequence[str], full: RSquared) -> dict[str, RSquared]:
-    """Fixed factor -> the R² lost without it; log freq is left out together with its square."""
+    """Return by fixed factor the R² lost without it; log freq is left out together with its square."""
     rows = _model_products(design, random)
     lost = {}
     for factor in design.fixed_factors:
@@ -129,7 +129,7 @@ def changes(design: Design, random: Sequence[str], full: RSquared) -> dict[str, 
 
 
 def inflation(design: Design) -> dict[str, float]:
-    """Factor -> its variance inflation factor (VIF).
+    """Return the variance inflation factor (VIF) of each factor.
 
     The generalised inflation factor of Fox & Monette (1992), to the power 1/(number of columns), so that a factor of
     many levels compares with a single column, for which it is the usual VIF = 1/(1 − R²).
@@ -162,7 +162,7 @@ def _with_t(coefficient: Coefficient, df: int) -> Coefficient:
 
 
 def _freedom(design: Design, names: Sequence[str], levels: Mapping[str, int]) -> dict[str, int]:
-    """Coefficient -> degrees of freedom, for those that are estimated between levels of a factor of 2 or 3 levels.
+    """Return the degrees of freedom of coefficients that are estimated between 2 or 3 levels of a factor.
 
     These are the intercept, and features that are the same in all rows of a level: as many as there are levels, less
     one for each of them. All others are estimated within levels, from many rows.
@@ -195,7 +195,7 @@ def _model_products(design: Design, random: Sequence[str], weights: Vector | Non
 
 
 def _same_groups(design: Design, random: Sequence[str]) -> dict[str, str]:
-    """Factor -> an earlier factor with the same groups of rows: only the sum of their variances can be estimated."""
+    """Return by factor an earlier factor with the same groups of rows: only the sum of their variances is estimable."""
     duplicates: dict[str, str] = {}
     levels = {name: int(design.factors[name].max()) + 1 for name in random}
     for place, name in enumerate(random):

@@ -1,4 +1,4 @@
-"""REML for random intercepts, from cross products: a fit takes milliseconds, however many rows there are.
+"""REML for random intercepts, from cross products: a fit takes milliseconds for any number of rows.
 
 The model is y = Xb + Σ_k Z_k u_k + e with u_k ~ N(0, θ_k² σ²) and e ~ N(0, σ²), so that the score has the covariance
 σ²V, V = I + Σ_k θ_k² Z_k Z_kᵀ. With n rows and p columns of X, -2 times the restricted log-likelihood is least in σ² at
@@ -26,12 +26,12 @@ from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.errors import WeatherglassError
 
 PRECISION = 1e-9
-"""Of the criterion, a deviance: a variance is then exact to about 1e-4 of its standard error."""
+"""Precision of the criterion, a deviance: a variance is then exact to about 1e-4 of its standard error."""
 RESTARTS = 20
 FLAT = 1e-6
 """A criterion that changes by less, when a variance goes from nothing to the residual one, does not depend on it."""
 NOTHING_LEFT = 1e-12
-"""Of a sum of squares: what is left of it below this share is rounding errors."""
+"""What is left of a sum of squares below this share is rounding errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class CrossProducts:
     """Sum of the logarithms of the rows' weights."""
 
     def without(self, names: Sequence[str]) -> CrossProducts:
-        """The same rows without some features."""
+        """Return the same rows without some features."""
         first = len(self.owner) + 1
         kept = [place for place, name in enumerate(self.names) if name not in names]
         columns = [*range(first), *(first + place for place in kept), self.gram.shape[0] - 1]
@@ -133,7 +133,7 @@ def cross_products(
 
 
 def _sums_by_size(table: Matrix, factor: Integers, weights: Vector | None) -> tuple[Vector, Vector, Matrix]:
-    """The sizes that levels have, how many levels have each, and the cross products of those levels' sums."""
+    """Return the sizes of levels, how many levels have each, and the cross products of those levels' sums."""
     width = table.shape[1]
     if not len(factor):
         return np.empty(0), np.empty(0), np.empty((0, width, width))
@@ -152,7 +152,7 @@ def _sums_by_size(table: Matrix, factor: Integers, weights: Vector | None) -> tu
 
 
 def reml(rows: CrossProducts) -> Estimates:
-    """The restricted maximum likelihood estimates.
+    """Compute the restricted maximum likelihood estimates.
 
     Raises:
         WeatherglassError: if they cannot be estimated from these rows.
@@ -169,7 +169,7 @@ def reml(rows: CrossProducts) -> Estimates:
 
 
 def _minimum(rows: CrossProducts) -> tuple[Vector, float, bool]:
-    """θ at the minimum of the criterion, the minimum, and whether the search converged."""
+    """Return θ at the minimum of the criterion, the minimum, and whether the search converged."""
     from scipy.optimize import minimize
 
     theta = np.full(len(rows.random), 0.5)
@@ -187,7 +187,7 @@ def _minimum(rows: CrossProducts) -> tuple[Vector, float, bool]:
 
 
 def _exact_zeros(rows: CrossProducts, theta: Vector, least: float) -> tuple[Vector, tuple[str, ...]]:
-    """θ with exact zeros for variances at their lower bound, and the factors that the criterion does not depend on."""
+    """Return θ with exact zeros for variances at their lower bound, and factors without an effect on the criterion."""
     undetermined = []
     for place, name in enumerate(rows.random):
         without = _replaced(theta, place, 0.0)
@@ -219,7 +219,7 @@ def _require_estimable(rows: CrossProducts) -> None:
 
 
 def _independent(gram: Matrix) -> bool:
-    """Whether no column is a linear combination of the columns before it."""
+    """Return whether no column is a linear combination of the columns before it."""
     lengths = np.sqrt(np.diag(gram))
     if not lengths.all():
         return False
@@ -231,12 +231,12 @@ def _independent(gram: Matrix) -> bool:
 
 
 def criterion(rows: CrossProducts, variances: Mapping[str, float], residual: float) -> float:
-    """-2 times the restricted log-likelihood at given variances, the residual one profiled out: lme4's REMLcrit."""
+    """Return -2 times the restricted log-likelihood at given variances, residual one profiled out (lme4's REMLcrit)."""
     return _profile(rows, np.array([(variances[name] / residual) ** 0.5 for name in rows.random]))[0]
 
 
 def _profile(rows: CrossProducts, theta: Vector) -> tuple[float, Matrix, Vector, float]:
-    """The REML criterion at relative standard deviations θ (their signs do not matter), after Bates et al. (2015).
+    """Compute the REML criterion at relative standard deviations θ of any sign, after Bates et al. (2015).
 
     Returns:
         The criterion, XᵀV⁻¹X, the coefficients, and the weighted residual sum of squares.

@@ -50,7 +50,7 @@ ESTIMATES = (
 
 
 def regression_table(explanation: Explanation, pairs: str) -> pl.DataFrame:
-    """The tidy table: one number per row."""
+    """Return the tidy table: one number per row."""
     import polars as pl
 
     text = dict.fromkeys(("reliability", "model", "quantity", "name", "same_sign"), pl.String)
@@ -106,7 +106,7 @@ NOT_INSTALLED = "not installed"
 
 
 def filled_table(explanation: Explanation) -> tuple[list[str], list[list[str]]]:
-    """Table 3 of the reproduction, filled in: per reliability the published estimate and those of both models.
+    """Fill in Table 3 of the reproduction: the published estimate and those of the models, per reliability.
 
     Returns:
         Heading and rows. Standard errors are in brackets; † the sign differs from the reproduction; ° the 95 %
@@ -142,7 +142,7 @@ def filled_table(explanation: Explanation) -> tuple[list[str], list[list[str]]]:
 
 
 def to_latex(explanation: Explanation) -> str:
-    """The filled table for a paper."""
+    """Return the filled table for a paper."""
     heading, rows = filled_table(explanation)
     lines = [
         "% Needs booktabs. Standard errors in brackets. Dagger: the sign differs from the reproduction.",
@@ -165,7 +165,7 @@ def _latex_row(cells: Sequence[str]) -> str:
 
 
 def _row_names(explanation: Explanation) -> list[str]:
-    """The names of the rows: those of the published table, then all other estimates."""
+    """Return the names of the rows: those of the published table, then all other estimates."""
     own = {
         c.name for part in explanation.parts for model in part.models.values() for c in model.fit.coefficients
     }
@@ -216,7 +216,7 @@ def _share_cells(part: Part, factor: str) -> list[str]:
 
 
 def estimate_cells(explanation: Explanation, part: Part) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows: estimates with interval and sign beside the published ones, for each model."""
+    """Return headings and rows: estimates with interval and sign beside the published ones, for each model."""
     heads = ["feature", "published", *(h for model in part.models for h in (model, "95 %", "sign"))]
     rows = []
     for name in _row_names(explanation):
@@ -237,7 +237,7 @@ def estimate_cells(explanation: Explanation, part: Part) -> tuple[list[str], lis
 
 
 def variance_cells(part: Part) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows: what the features, each random factor and each feature explain."""
+    """Return headings and rows: what the features, each random factor and each feature explain."""
     rows = [
         ["R² marginal", *_r2_cells(part, "marginal")],
         ["R² conditional", *_r2_cells(part, "conditional")],
@@ -259,7 +259,7 @@ WORD_FACTORS = ("log senses", "pos")
 
 
 def plain_sentences(part: Part) -> list[str]:
-    """The sentences on one reliability; all but the last are on the model with words, if it was fitted."""
+    """Return the sentences on one reliability; all but the last are on the model with words, if it was fitted."""
     model = preferred_model(part)
     fitted = part.models[model]
     lines = [
@@ -275,12 +275,12 @@ def plain_sentences(part: Part) -> list[str]:
 
 
 def preferred_model(part: Part) -> str:
-    """The model with a random intercept for words, or the published one if that could not be fitted."""
+    """Return the model with a random intercept for words, or the published one if that could not be fitted."""
     return [name for name in part.models if name != WEIGHTED][-1]
 
 
 def agreeing_in_all(explanation: Explanation) -> list[str]:
-    """Estimates with the sign of the reproduction and an interval that excludes zero, in every reliability."""
+    """Return the estimates with the reproduction's sign and an interval that excludes zero, in every reliability."""
     agreeing = [
         [
             name
@@ -293,7 +293,7 @@ def agreeing_in_all(explanation: Explanation) -> list[str]:
 
 
 def differing_signs(parts: Mapping[str, Part]) -> dict[str, dict[str, float]]:
-    """Estimates whose sign is not the same in all parts.
+    """Return the estimates whose sign is not the same in all parts.
 
     Args:
         parts: the same reliability under several conditions, by name.
@@ -309,7 +309,7 @@ def differing_signs(parts: Mapping[str, Part]) -> dict[str, dict[str, float]]:
 
 
 def join_names(names: Iterable[str]) -> str:
-    """The names as a phrase: "a, b and c", or "none"."""
+    """Join the names as a phrase: "a, b and c", or "none"."""
     *first, last = list(names) or ["none"]
     return f"{', '.join(first)} and {last}" if first else last
 
@@ -328,7 +328,7 @@ def _row_sentence(part: Part, fitted: FittedModel) -> str:
 
 
 def _factor_sentence(fitted: FittedModel) -> str:
-    """Which factor explains most, overall and among the features of a word, and which explain next to nothing."""
+    """Say which factor explains most, overall and among word features, and which explain next to nothing."""
     lost = {factor: change.marginal for factor, change in fitted.changes.items()}
     if not lost or max(lost.values()) <= 0:
         return "The marginal R² loses nothing without any one factor."
@@ -345,7 +345,7 @@ def _factor_sentence(fitted: FittedModel) -> str:
 
 
 def _direction_sentence(part: Part, model: str) -> str:
-    """Which continuous features raise and lower the scores, the largest estimate first."""
+    """Say which continuous features raise and lower the scores, the largest estimate first."""
     estimates = {c.name: c.estimate for c in part.models[model].fit.coefficients if c.name in CONTINUOUS}
     significant = sorted(
         (name for name in estimates if part.excludes_zero(model, name)),
@@ -366,13 +366,13 @@ def _variance_sentence(part: Part, fitted: FittedModel) -> str:
     known = part.published.r2.get(most)
     original = "" if known is None else f" ({known:.3f} in the original)"
     return (
-        f"Of all variance {shares[most]:.3f} lies between the {fitted.fit.levels[most]} levels of {most}{original}: "
-        "the largest share of a random factor."
+        f"The largest share of the variance among the random factors, {shares[most]:.3f}, lies between the "
+        f"{fitted.fit.levels[most]} levels of {most}{original}."
     )
 
 
 def _comparable(part: Part, model: str) -> list[str]:
-    """Estimates that the reproduction has, too, and whose interval excludes zero."""
+    """Return the estimates that the reproduction also has and whose interval excludes zero."""
     names = [c.name for c in part.models[model].fit.coefficients]
     return [
         name for name in names if part.excludes_zero(model, name) and part.same_sign(model, name) is not None
@@ -390,7 +390,7 @@ def _sign_sentence(part: Part, model: str) -> str:
 
 
 def _word_intercept_sentence(part: Part) -> str:
-    """What the random intercept for words changes in the published model."""
+    """Say what the random intercept for words changes in the published model."""
     published, with_word = (
         {c.name: c for c in part.models[model].fit.coefficients} for model in ("as published", "with word")
     )

@@ -27,7 +27,7 @@ DEFAULT_RULES = ("dbwa", "ripa", "ripa-raw", "nbm")
 
 
 def find_rules(names: Iterable[str]) -> tuple[WordScorer, ...]:
-    """The rules of these names; a name that no rule has is the spelling of a metric, such as euclidean/mean.
+    """Return the rules of these names; other names are spellings of metrics, for example euclidean/mean.
 
     Raises:
         UnknownNameError: naming the nearest known rule.
@@ -57,6 +57,6 @@ def _metric_scorer(name: str) -> WordScorer:
 
 
 def raters(names: Iterable[str]) -> tuple[str, ...]:
-    """The rules that are compared with one another: all but variants of a rule that is there itself."""
+    """Return the rules that are compared with one another, without variants of a rule that is among them."""
     names = tuple(dict.fromkeys(names))
     return tuple(name for name in names if name not in RULES or RULES.get(name).variant_of not in names)

@@ -14,15 +14,15 @@ from weatherglass.reliability.training.embedding import Vectors
 BLOCK = 2**23
 """Similarities in memory at a time, at most: 32 MB; more are slower, and so are fewer, for the matrix product."""
 GROUP = 16
-"""At most so many similarities are skipped at once, if none of them is near enough."""
+"""At most this many similarities are skipped at once, if none of them is near enough."""
 HALVINGS = 12
-"""How often the interval that holds a row's bound is halved; a looser bound only lets more similarities pass."""
+"""How often the interval around a row's bound is halved; a looser bound only lets more similarities pass."""
 ITSELF = np.float32(-2)
 """Stands for the similarity of a row with itself: below every cosine."""
 
 
 def neighbours(vectors: Vectors, rows: Integers, k: int) -> Iterator[tuple[slice, Integers]]:
-    """The k nearest rows of each of `rows` by cosine, itself left out, unsorted; ties go to the lower index.
+    """Return the k nearest rows of each of `rows` by cosine, itself left out, unsorted; ties go to the lower index.
 
     Yields:
         A slice of `rows` and the neighbours of its rows, one line each.
@@ -100,7 +100,7 @@ def _group_maxima(near: NDArray[np.float32], largest: NDArray[np.float32]) -> No
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
 def _bound_of_largest(values: NDArray[np.float32], k: int) -> np.float32:
-    """A number that at least k of the values reach, and hardly more: by halving, which has no branch to mispredict."""
+    """Return a number that at least k values reach, and hardly more: by halving, which has no branch to mispredict."""
     low: np.float32 = values[0]
     high: np.float32 = values[0]
     for place in range(values.shape[0]):

@@ -38,7 +38,7 @@ class Projections(NamedTuple):
 
 
 def projections(vectors: Vectors, first: Integers, second: Integers) -> Projections:
-    """The projections of every row on every pair.
+    """Return the projections of every row on every pair.
 
     Args:
         vectors: One row per word.
@@ -122,7 +122,7 @@ class WordScorer(Protocol):
         """Its part of the names of score files."""
 
     def score(self, context: ScoringContext) -> Scores:
-        """target × pair; above 0 where the word leans to the pair's first word."""
+        """Return the scores, target × pair; above 0 if the word leans to the pair's first word."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class ScoringRule:
         return self.name
 
     def score(self, context: ScoringContext) -> Scores:
-        """target × pair, checked.
+        """Return the scores, target × pair, after checking them.
 
         Raises:
             WeatherglassError: if the rule's function returns an array of another shape.
@@ -168,7 +168,7 @@ class ScoringRule:
 
 
 def dbwa(context: ScoringContext) -> Scores:
-    """target × pair."""
+    """Return the scores, target × pair."""
     return context.projections.dbwa[context.targets]
 
 
@@ -176,12 +176,12 @@ DBWA = ScoringRule("dbwa", "DB/WA", 1, dbwa)
 
 
 def ripa(context: ScoringContext) -> Scores:
-    """target × pair, w normalised, as Du et al. (2021) do."""
+    """Return the scores, target × pair, with w normalised as Du et al. (2021) do."""
     return context.projections.ripa[context.targets]
 
 
 def ripa_raw(context: ScoringContext) -> Scores:
-    """target × pair, w as it is (Ethayarajh et al. 2019)."""
+    """Return the scores, target × pair, with w not normalised (Ethayarajh et al. 2019)."""
     return context.projections.ripa_raw[context.targets]
 
 
@@ -190,13 +190,13 @@ RIPA_RAW = ScoringRule("ripa-raw", "raw RIPA", 1, ripa_raw, variant_of="ripa")
 
 
 ROUNDING = 2.0**-51
-"""Of a similarity: two cosines that are nearer to each other than the last step's rounding errors are equal."""
+"""Two cosines that are nearer to each other than the last step's rounding errors are equal."""
 
 Signs = NDArray[np.int8]
 
 
 def nbm(context: ScoringContext) -> Scores:
-    """(share of the k neighbours with DB/WA ≥ 0) − (share with DB/WA < 0), target × pair."""
+    """Return (share of the k neighbours with DB/WA ≥ 0) − (share with DB/WA < 0), target × pair."""
     leaning = signs(context.vectors, context.first, context.second, context.projections.dbwa)
     scores = np.empty((len(context.targets), len(context.pairs)), dtype=np.float32)
     _average_leaning(leaning, context.neighbours, scores)
@@ -204,7 +204,7 @@ def nbm(context: ScoringContext) -> Scores:
 
 
 def signs(vectors: Vectors, first: Integers, second: Integers, dbwa: Scores) -> Signs:
-    """Word × pair: 1 if the word is at least as near to the pair's first word as to its second, otherwise −1.
+    """Return 1 if the word is at least as near to the pair's first word as to its second, else −1; word × pair.
 
     Single precision decides if it can. A DB/WA within its rounding error of 0 is computed again in double precision.
 
@@ -293,7 +293,7 @@ class MetricScorer:
         return re.sub(r"[^a-z0-9_-]+", "_", self.name.lower())
 
     def score(self, context: ScoringContext) -> Scores:
-        """target × pair.
+        """Return the scores, target × pair.
 
         Raises:
             WeatherglassError: if the metric takes no pair of words, or does not give every word a score.

@@ -40,23 +40,23 @@ class ScoreTensor:
         return tuple(self.parts[0])
 
     def block(self, rule: str, words: slice | Integers) -> NDArray[np.float64]:
-        """word × pair × seed of one rule, in double precision."""
+        """Return the scores of one rule in double precision, word × pair × seed."""
         return np.stack([self._select(part, rule, words) for part in self.parts], axis=-1, dtype=np.float64)
 
     def mean(self, rule: str) -> NDArray[np.float64]:
-        """word × pair, averaged over seeds."""
+        """Return the scores averaged over seeds, word × pair."""
         total = np.zeros((len(self.words), len(self.pairs)))
         for part in self.parts:
             total += self._select(part, rule, slice(None))
         return total / len(self.parts)
 
     def _select(self, part: Mapping[str, Scores], rule: str, words: slice | Integers) -> Scores:
-        """word × pair of one seed."""
+        """Return the scores of one seed, word × pair."""
         scores: Scores = part[rule][words]
         return scores if self.places is None else scores[:, self.places]
 
     def select_pairs(self, places: Sequence[int]) -> ScoreTensor:
-        """The tensor of some of the pairs; the parts stay on the disk."""
+        """Return the tensor of some of the pairs; the parts stay on the disk."""
         kept = np.asarray(places, dtype=np.int64)
         return replace(
             self,
@@ -66,7 +66,7 @@ class ScoreTensor:
 
 
 def scorable(embedding: Embedding, min_frequency: int = 0) -> Integers:
-    """The rows of an embedding that are words, have a vector and occur at least `min_frequency` times."""
+    """Return the rows of an embedding that are words, have a vector and occur at least `min_frequency` times."""
     rows = [
         row
         for row, (word, count) in enumerate(zip(embedding.words, embedding.counts.tolist(), strict=True))
@@ -79,7 +79,7 @@ def scorable(embedding: Embedding, min_frequency: int = 0) -> Integers:
 def scoring_context(
     embedding: Embedding, pairs: Sequence[tuple[str, str]], targets: Integers, k: int = NEIGHBOURS
 ) -> ScoringContext:
-    """What rules may look at, without the entries that are no words.
+    """Return what rules may look at, without the entries that are not words.
 
     Args:
         pairs: Both words of each must be in the vocabulary.
@@ -101,7 +101,7 @@ def scoring_context(
 
 
 def score_paths(stem: Path, rules: Iterable[WordScorer]) -> dict[str, Path]:
-    """Rule -> the file of its scores of one embedding; the file's name has the rule and its version."""
+    """Return by rule the file of its scores of one embedding; its name has the rule and its version."""
     return {rule.name: stem.with_name(f"{stem.name}.{rule.file_name}-v{rule.version}.npy") for rule in rules}
 
 
@@ -115,12 +115,12 @@ def save_scores(path: Path, scores: Scores) -> None:
 
 
 def scores_are_whole(path: Path) -> bool:
-    """Whether a score file is as `save_scores` wrote it."""
+    """Return whether a score file is as `save_scores` wrote it."""
     return is_whole(path, -LENGTH)
 
 
 def load_scores(stem: Path, rules: Iterable[WordScorer]) -> dict[str, Scores]:
-    """Rule -> the stored scores of one embedding, memory-mapped."""
+    """Load the stored scores of one embedding by rule, memory-mapped."""
     return {
         rule: np.load(path, mmap_mode="r", allow_pickle=False)
         for rule, path in score_paths(stem, rules).items()

@@ -64,7 +64,7 @@ class Embedding:
 def save_embedding(path: Path, embedding: Embedding) -> None:
     """Write `embedding` as .safetensors: the same embedding gives the same bytes, and a kill leaves no partial file.
 
-    The tensors are `vectors` and `counts`; the metadata holds the words as a JSON list, so that other programs can
+    The tensors are `vectors` and `counts`; the metadata contains the words as a JSON list, so that other programs can
     read the file as word vectors, and all other fields.
     """
     vectors = np.ascontiguousarray(embedding.vectors, dtype="<f4")
@@ -236,7 +236,7 @@ def import_embeddings(name: str, pattern: str, folder: Path, progress: Progress 
 
 
 def embedding_files(pattern: str) -> list[Path]:
-    """The files that match a glob, sorted by name; each stands for one seed.
+    """Return the files that match a glob, sorted by name; each is one seed.
 
     Companion files, such as the array beside gensim's KeyedVectors, are left out.
 
@@ -251,7 +251,7 @@ def embedding_files(pattern: str) -> list[Path]:
 
 
 def read_embedding(path: Path, corpus: str, algorithm: str, seed: int) -> Embedding:
-    """An embedding that weatherglass stored, or any file of word vectors; the most frequent word first.
+    """Read an embedding that weatherglass stored, or any file of word vectors; the most frequent word first.
 
     If the file has no counts, its words are assumed to be ordered by frequency.
 
@@ -282,7 +282,7 @@ def _twin_warnings(path: Path, content: WordVectors) -> list[Warning]:
 
 
 def changed(embedding: Embedding, transforms: Sequence[Transform]) -> Embedding:
-    """The embedding after each transform in turn, fitted on its words as they are spelt; block by block."""
+    """Return the embedding after each transform in turn, fitted on its words as they are spelt; block by block."""
     vectors, words = embedding.vectors, list(embedding.words)
     for transform in transforms:
         rows = [embedding.index.get(text) for text in transform.texts()]
@@ -299,7 +299,7 @@ def changed(embedding: Embedding, transforms: Sequence[Transform]) -> Embedding:
 
 
 def _content_hash(path: Path, transforms: Sequence[Transform]) -> str:
-    """A hash of the file, its companion files and what changes them."""
+    """Return a hash of the file, its companion files and what changes them."""
     parts = [*map(file_hash, related_files(path)), *(transform.identity() for transform in transforms)]
     return hashlib.sha256("".join(parts).encode()).hexdigest()
 
@@ -312,7 +312,7 @@ def _stored_description(path: Path) -> Description:
 
 
 def _origin(files: Sequence[Path]) -> tuple[str, str] | None:
-    """Corpus and algorithm, if the files are embeddings that weatherglass stored."""
+    """Return corpus and algorithm, if the files are embeddings that weatherglass stored."""
     first: Description | None = None
     for number, file in enumerate(files):
         description = describe_embedding(file)

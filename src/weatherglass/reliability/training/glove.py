@@ -43,7 +43,7 @@ class Cooccurrence:
 
 
 def count_cooccurrence(corpus: Corpus, window: int, memory: int = 2**28) -> Cooccurrence:
-    """X(i, j): the sum of 1/distance over all places where i and j are within `window` words in a line.
+    """Count X(i, j), the sum of 1/distance over all places where i and j are within `window` words in a line.
 
     A word beside itself counts in both directions, as in the released GloVe. Pairs are counted in a hash table of
     `memory` bytes. Whenever it is full, it is sorted and written to the disk as a run; the runs are merged at the end.
@@ -242,7 +242,7 @@ class GloveSettings:
     iterations: int = 15
     x_max: float = 10.0
     exponent: float = 0.75
-    """Of the weight f(X) = min(1, X / x_max) ** exponent."""
+    """The exponent of the weight f(X) = min(1, X / x_max) ** exponent."""
     eta: float = 0.05
 
 
@@ -286,7 +286,7 @@ def fit(
 def initial_parameters(
     rng: np.random.Generator, vocabulary: int, dimensions: int, side: int
 ) -> NDArray[np.float32]:
-    """Vectors and biases in ±0.5/d and their squared gradients, which start from 1: vocabulary × 2 × columns.
+    """Return vectors and biases in ±0.5/d and their squared gradients, which start from 1: vocabulary × 2 × columns.
 
     Both of a word are adjacent and aligned to cache lines, because most of the training time is spent on loading them.
     The last two columns are bias and 1 for a word, 1 and bias for a context, so that one dot product adds both biases.
@@ -308,7 +308,7 @@ def initial_parameters(
 def descend(
     pairs: NDArray[np.void], words: NDArray[np.float32], contexts: NDArray[np.float32], eta: np.float32
 ) -> float:
-    """One pass of AdaGrad over the pairs in their order, in place; the summed loss ½ f(X) (w·w̃ + b + b̃ − log X)².
+    """Make one pass of AdaGrad over the pairs, in place; return the summed loss ½ f(X) (w·w̃ + b + b̃ − log X)².
 
     As in the released program, what is accumulated is the square of eta times the gradient.
     """
@@ -340,7 +340,7 @@ def descend(
 
 @njit(inline="always")
 def _step(w: Vectors, c: Vectors, w_squares: Vectors, c_squares: Vectors, step: np.float32) -> None:
-    """AdaGrad on some columns of both vectors."""
+    """Make a step of AdaGrad on some columns of both vectors."""
     one = np.float32(1)
     for k in range(w.shape[0]):
         w_step, c_step = step * c[k], step * w[k]
@@ -354,7 +354,7 @@ def _step(w: Vectors, c: Vectors, w_squares: Vectors, c_squares: Vectors, step: 
 def shuffled_pairs(
     counts: Cooccurrence, rng: np.random.Generator, settings: GloveSettings, scratch: Path
 ) -> Iterator[list[NDArray[np.void]]]:
-    """Both directions of every pair, in random order, in memory-mapped temporary files.
+    """Return both directions of every pair, in random order, in memory-mapped temporary files.
 
     Each pair goes to a random bucket, and each bucket is shuffled in memory: together a uniform shuffle.
     """

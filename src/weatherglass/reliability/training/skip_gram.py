@@ -19,14 +19,14 @@ from weatherglass.reliability.corpus.corpus import Corpus
 from weatherglass.reliability.training.embedding import Vectors
 
 VERSION = 1
-"""Counted up when the same seed gives other vectors: embeddings of other versions are then trained anew."""
+"""Increased when the same seed gives other vectors: embeddings of other versions are then trained again."""
 
 LAST_RATE = 1e-4
 """The learning rate at the end, as in gensim."""
 EXPONENT = 0.75
-"""Of a word's count; words are drawn in proportion to the power."""
+"""Words are drawn in proportion to their count to this power."""
 TARGETS = 6
-"""Targets are added up so many at a time: the middle word and five draws, the default."""
+"""Targets are added up this many at a time: the middle word and five draws, the default."""
 
 LARGEST = np.float32(6)
 """The sigmoid is constant beyond, as in word2vec."""
@@ -35,7 +35,7 @@ SIGMOID = (1 / (1 + np.exp(-LARGEST * (2 * (np.arange(STEPS) + 0.5) / STEPS - 1)
 """In the middle of each of the steps from -LARGEST to LARGEST."""
 
 MULTIPLIER, INCREMENT = np.uint64(6364136223846793005), np.uint64(1442695040888963407)
-"""Of the generator x → ax + c mod 2^64 (Knuth's MMIX), of which the upper bits are used."""
+"""The constants of the generator x → ax + c mod 2^64 (Knuth's MMIX), whose upper bits are used."""
 PER_UNIT = np.float32(2.0**-24)
 
 Singles = NDArray[np.float32]
@@ -79,7 +79,7 @@ def train_skip_gram(
 
 
 def chances_to_stay(counts: Integers, sample: float) -> Singles:
-    """The share of a word's occurrences that is read; less than 1 for words that are more frequent than `sample`."""
+    """Return the share of a word's occurrences that is read; below 1 for words that are more frequent than `sample`."""
     ratio = counts / (sample * counts.sum())
     chances: Singles = np.minimum(1, (np.sqrt(ratio) + 1) / ratio).astype(np.float32)
     return chances
@@ -87,9 +87,9 @@ def chances_to_stay(counts: Integers, sample: float) -> Singles:
 
 @njit(cache=True, nogil=True)
 def alias_table(weights: Vector) -> tuple[Singles, NDArray[np.int32]]:
-    """Tables to draw from a distribution in constant time (Walker 1977; Vose 1991).
+    """Return tables to draw from a distribution in constant time (Walker 1977; Vose 1991).
 
-    Draw a place evenly; it stands for itself with the probability in the first table, otherwise for the second's.
+    A place is drawn evenly: with the probability in the first table it is the draw, else the second table's entry is.
     """
     number = weights.shape[0]
     scaled = weights * (number / weights.sum())
@@ -118,7 +118,7 @@ def alias_table(weights: Vector) -> tuple[Singles, NDArray[np.int32]]:
 
 @njit(cache=True, nogil=True)
 def draw(state: np.uint64, itself: Singles, other: NDArray[np.int32]) -> int:
-    """The word that a state of the generator stands for: its upper half is the place, its lower decides whose."""
+    """Return the word of a state of the generator: its upper half is the place, its lower half decides whose."""
     words = np.uint64(itself.shape[0])
     place = int(np.int64(((state >> np.uint64(32)) * words) >> np.uint64(32)))
     share = np.float32((state >> np.uint64(8)) & np.uint64(0xFFFFFF)) * PER_UNIT
@@ -141,7 +141,7 @@ def train_epoch(
     state: np.uint64,
     sigmoid: Singles,
 ) -> np.uint64:
-    """One pass over the corpus, in place; returns the state of the generator.
+    """Make one pass over the corpus, in place; return the state of the generator.
 
     Args:
         rates: the learning rate at the start and at the end.
@@ -201,7 +201,7 @@ def update_window(
     steps: Vectors,
     sigmoid: Singles,
 ) -> None:
-    """One step of gradient descent, in place, on the loss of a window: all gradients are taken before it.
+    """Make one step of gradient descent, in place, on the loss of a window; all gradients are taken before it.
 
     A target after the first that equals it is not counted, as in word2vec.
 
@@ -258,7 +258,7 @@ def _copy(source: Singles, copy: Singles) -> None:
 
 @njit(inline="always")
 def _multiply(contexts: Vectors, context: int, targets: Vectors, target: int, products: Vectors) -> None:
-    """The dot products of two contexts with three targets."""
+    """Return the dot products of two contexts with three targets."""
     a, b = contexts[context], contexts[context + 1]
     x, y, z = targets[target], targets[target + 1], targets[target + 2]
     ax = ay = az = bx = by = bz = np.float32(0)

@@ -40,7 +40,7 @@ ALGORITHMS: tuple[Algorithm, ...] = ("sgns", "cbow", "glove", "sgns-window")
 BATCH = 10_000
 """Tokens in a batch of gensim; it drops the rest of a longer line, so longer lines are split."""
 VERSIONS: Mapping[Algorithm, int] = {"sgns-window": VERSION}
-"""Of our own code, where another version gives other vectors from the same seed."""
+"""Version of our code for algorithms in which another version gives other vectors from the same seed."""
 ROOM_FOR_THREADS = 2**26
 """Bytes that must be free before gensim starts its threads: where memory ends while one starts, Python waits for it for
 ever (a stack alone takes 8 MB)."""
@@ -64,7 +64,7 @@ Settings = WordToVecSettings | GloveSettings
 
 
 def default_settings(algorithm: Algorithm) -> Settings:
-    """The settings of Du et al. (2021)."""
+    """Return the settings of Du et al. (2021)."""
     return GloveSettings() if algorithm == "glove" else WordToVecSettings()
 
 
@@ -81,7 +81,7 @@ class TrainingUnit:
 
 
 def embedding_path(folder: Path, corpus: Corpus, algorithm: Algorithm, settings: Settings, seed: int) -> Path:
-    """The file of an embedding; its name contains a hash of the corpus, all settings and the version of the code."""
+    """Return the file of an embedding; its name contains a hash of the corpus, all settings and the code's version."""
     version = [VERSIONS[algorithm]] if algorithm in VERSIONS else []
     recipe = json.dumps([corpus.hash, algorithm, asdict(settings), *version], sort_keys=True)
     key = hashlib.sha256(recipe.encode()).hexdigest()[:8]
@@ -238,7 +238,7 @@ class TrainingTime:
     """Cells of the matrix that GloVe reads; 0 for other algorithms."""
     embeddings: int
     seconds: float
-    """Of one embedding, in one process."""
+    """Time of one embedding in one process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +248,7 @@ class TrainingEstimate:
     parts: tuple[TrainingTime, ...]
 
     def seconds(self, jobs: int = 1) -> float:
-        """Return the time of all embeddings in so many processes that do not slow each other."""
+        """Return the time of all embeddings in this many processes that do not slow each other."""
         return sum(part.embeddings * part.seconds for part in self.parts) / jobs
 
     def spoken(self, jobs: int = 1) -> str:
@@ -336,7 +336,7 @@ def _seconds_of_glove(counts: Cooccurrence, settings: GloveSettings, scratch: Pa
 
 
 def first_tokens(corpus: Corpus, tokens: int) -> Corpus:
-    """Return the lines from the middle of a corpus that have about so many tokens; its vocabulary stays whole."""
+    """Return the lines from the middle of a corpus that have about this many tokens; its vocabulary stays whole."""
     middle = max(0, (len(corpus.tokens) - tokens) // 2)
     first = int(np.searchsorted(corpus.offsets, middle, side="right")) - 1
     last = int(np.searchsorted(corpus.offsets, int(corpus.offsets[first]) + tokens, side="left"))
@@ -345,7 +345,7 @@ def first_tokens(corpus: Corpus, tokens: int) -> Corpus:
 
 
 def some_cells(counts: Cooccurrence, cells: int) -> Cooccurrence:
-    """Return about so many cells, evenly spread, so that frequent and rare words are among them as in all."""
+    """Return about this many cells, evenly spread, so that frequent and rare words are among them as in all."""
     step = max(1, len(counts.keys) // cells)
     return replace(counts, keys=np.asarray(counts.keys[::step]), values=np.asarray(counts.values[::step]))
 

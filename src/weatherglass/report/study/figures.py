@@ -213,7 +213,7 @@ PLANS = (
 
 
 def drawings(tables: Tables) -> Iterator[Drawing]:
-    """Every figure of a study: for each set of base pairs and algorithm, then for each set over all algorithms."""
+    """Draw every figure of a study: for each set of base pairs and algorithm, then for each set over all algorithms."""
     conditions = tables["summary"].select("pairs", "algorithm").unique(maintain_order=True)
     for pairs, algorithm in conditions.iter_rows():
         condition = (pl.col("pairs") == pairs) & (pl.col("algorithm") == algorithm)
@@ -230,13 +230,13 @@ def drawings(tables: Tables) -> Iterator[Drawing]:
 
 
 def _compared(rows: pl.DataFrame, column: str = "rule") -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """The rows of the rules that are compared with one another, and their names in the study's order."""
+    """Return the rows of the rules that are compared with one another, and their names in the study's order."""
     rules = raters(rows[column].unique(maintain_order=True).to_list())
     return rows.filter(pl.col(column).is_in(rules)), rules
 
 
 def retest_by_list(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Test–retest by target list and rule."""
+    """Draw test–retest by target list and rule."""
     rows, rules = _compared(tables["summary"].filter(pl.col("measure") == "test–retest"), "by")
     yield from panels(
         RETEST_BY_LIST, subject, rows, lambda axes, part: boxes(axes, part, "list", "by", rules)
@@ -244,7 +244,7 @@ def retest_by_list(tables: Tables, subject: Subject) -> Iterator[Drawing]:
 
 
 def retest_of_pairs(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Test–retest of the base pairs by target list and rule."""
+    """Draw test–retest of the base pairs by target list and rule."""
     rows, rules = _compared(tables["summary_pairs"].filter(pl.col("measure") == "test–retest"), "by")
     yield from panels(
         RETEST_OF_PAIRS, subject, rows, lambda axes, part: boxes(axes, part, "list", "by", rules)
@@ -252,12 +252,12 @@ def retest_of_pairs(tables: Tables, subject: Subject) -> Iterator[Drawing]:
 
 
 def rater_by_list(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Inter-rater by target list and corpus; a panel for raw and one for standardised scores."""
+    """Draw inter-rater consistency by target list and corpus, in a panel for raw and one for standardised scores."""
     yield from _rater_boxes(RATER_BY_LIST, subject, tables["summary"])
 
 
 def rater_of_pairs(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Inter-rater of the base pairs by target list and corpus; a panel for raw and one for standardised scores."""
+    """Draw inter-rater consistency of the base pairs by list and corpus, in panels for raw and standardised scores."""
     yield from _rater_boxes(RATER_OF_PAIRS, subject, tables["summary_pairs"])
 
 
@@ -272,7 +272,7 @@ def _estimated_corpora(rows: pl.DataFrame) -> list[str]:
 
 
 def consistency_over_algorithms(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Internal consistency of the queries and of the base pairs: a box over algorithms and rules, by corpus."""
+    """Draw internal consistency of queries and base pairs: a box over algorithms and rules, by corpus."""
     rows = tables["summary_consistency"].filter(pl.col("pairs") == subject.pairs)
     corpora = _estimated_corpora(rows)
     queries = rows["query"].unique(maintain_order=True).to_list()
@@ -285,12 +285,12 @@ def consistency_over_algorithms(tables: Tables, subject: Subject) -> Iterator[Dr
 
 
 def retest_of_each_pair(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Test–retest of each base pair: a box over corpora, algorithms and rules."""
+    """Draw test–retest of each base pair: a box over corpora, algorithms and rules."""
     yield from _each_pair(RETEST_OF_EACH_PAIR, subject, tables, "test–retest")
 
 
 def rater_of_each_pair(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Inter-rater of each base pair: a box over corpora and algorithms."""
+    """Draw inter-rater consistency of each base pair: a box over corpora and algorithms."""
     yield from _each_pair(RATER_OF_EACH_PAIR, subject, tables, "inter-rater")
 
 
@@ -306,7 +306,7 @@ def _each_pair(plan: Plan, subject: Subject, tables: Tables, measure: str) -> It
 
 
 def consistency_by_query(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Internal consistency by query, and of the base pairs."""
+    """Draw internal consistency by query, and of the base pairs."""
     # From the claims, whose interval knows of other base pairs; that of the formula knows of other words only.
     judged = tables["claims"].filter((pl.col("claim") == ENSEMBLE) & pl.col("median").is_finite())
     named = judged.rename({"by": "rule", "median": "alpha"}).with_columns(query=pl.lit(BASE_PAIRS))
@@ -322,7 +322,7 @@ def consistency_by_query(tables: Tables, subject: Subject) -> Iterator[Drawing]:
 
 
 def retest_by_pair(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Test–retest of each base pair over the whole vocabulary."""
+    """Draw test–retest of each base pair over the whole vocabulary."""
     rows, rules = _compared(tables["test_retest_pairs"].filter(pl.col("list") == VOCABULARY_LIST))
     yield from panels(
         RETEST_BY_PAIR, subject, rows, lambda axes, part: points(axes, part, "pair", "rule", rules, "icc")
@@ -330,7 +330,7 @@ def retest_by_pair(tables: Tables, subject: Subject) -> Iterator[Drawing]:
 
 
 def rater_by_pair(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Inter-rater of each base pair over the whole vocabulary."""
+    """Draw inter-rater consistency of each base pair over the whole vocabulary."""
     rows = tables["inter_rater_pairs"].filter(pl.col("list") == VOCABULARY_LIST)
     yield from panels(
         RATER_BY_PAIR, subject, rows, lambda axes, part: points(axes, part, "pair", "scale", SCALES, "icc")
@@ -338,7 +338,7 @@ def rater_by_pair(tables: Tables, subject: Subject) -> Iterator[Drawing]:
 
 
 def seed_batches(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Box plots of disjoint batches of seeds, side by side."""
+    """Draw box plots of disjoint batches of seeds, side by side."""
     if tables["seed_batches"].is_empty():
         return
     name = pl.col("seeds").cast(str) + " seeds, batch " + pl.col("batch").cast(str)
@@ -349,7 +349,7 @@ def seed_batches(tables: Tables, subject: Subject) -> Iterator[Drawing]:
 
 
 def seed_numbers(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """The median estimate and its interval against the number of seeds."""
+    """Draw the median estimate and its interval against the number of seeds."""
     if tables["seed_numbers"].is_empty():
         return
     rows, rules = _compared(tables["seed_numbers"])
@@ -359,7 +359,7 @@ def seed_numbers(tables: Tables, subject: Subject) -> Iterator[Drawing]:
 
 
 def by_frequency(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Reliability by class of frequency, corpus beside corpus; nothing for a single corpus."""
+    """Draw reliability by class of frequency, corpora side by side; nothing for a single corpus."""
     rows = tables["corpus_curves"]
     if rows.is_empty() or rows["corpus"].n_unique() < 2:
         return

@@ -125,7 +125,7 @@ def _first_words(words: Mapping[str, Any]) -> list[Sequence[Any]]:
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """The number with a minus sign; a dash if there is none."""
+    """Return the number with a minus sign; a dash if there is none."""
     if value is None or value != value:
         return "–"
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")  # −0 is 0
@@ -148,7 +148,7 @@ def _shown(drawing: Drawing, file: Path, number: int) -> ShownFigure:
 
 
 def themed(svg: str, number: int, spoken: str) -> str:
-    """The drawing as an element of a page.
+    """Return the drawing as an element of a page.
 
     Args:
         svg: a file that matplotlib wrote, with text as text.

@@ -105,7 +105,7 @@ class Drawing:
 
 
 def label(name: str) -> str:
-    """A rule, algorithm, list or set of base pairs for readers; in files it keeps its underscore."""
+    """Return the name of a rule, algorithm, list or set of base pairs for readers, without underscores."""
     if name in RULES:
         return RULES.get(name).label
     return LABELS.get(name, name.replace("_", " "))
@@ -114,7 +114,7 @@ def label(name: str) -> str:
 def panels(
     plan: Plan, subject: Subject, rows: pl.DataFrame, draw: Callable[[Axes, Rows], Legend]
 ) -> Iterator[Drawing]:
-    """A row of panels, each filled with its rows by `draw`; nothing where no panel has an estimate."""
+    """Yield a row of panels, each filled with its rows by `draw`; nothing if no panel has an estimate."""
     by_corpus = "corpus" in rows.columns
     corpora = rows["corpus"].unique(maintain_order=True).to_list() if by_corpus else []
     rows = rows.filter(pl.col(plan.value).is_finite())
@@ -162,7 +162,7 @@ def panels(
 
 
 def _spoken(plan: Plan, rows: pl.DataFrame) -> str:
-    """The range of every panel, as text for screen readers."""
+    """Return the range of every panel, as text for screen readers."""
     value = pl.col(plan.value)
     ranges = rows.group_by(plan.by, maintain_order=True).agg(
         value.min().alias("low"), value.max().alias("high")
@@ -185,7 +185,7 @@ def _legend(figure: Figure, entries: Legend) -> None:
 def _groups(
     rows: Rows, across: str, within: str, order: Sequence[str], groups: Sequence[str]
 ) -> Iterator[tuple[float, str, dict[str, Any]]]:
-    """Position, colour and row of each element: groups side by side, and elements in order within a group."""
+    """Yield position, colour and row of each element: groups side by side, elements in order within a group."""
     width = 0.8 / len(order)
     for row in rows:
         member = list(order).index(row[within])
@@ -219,7 +219,7 @@ def boxes(
     order: Sequence[str],
     groups: Sequence[Any] | None = None,
 ) -> Legend:
-    """Boxes.
+    """Draw boxes.
 
     Args:
         groups: The labels of the axis, also those without a row; by default those of the rows.
@@ -253,7 +253,7 @@ def points(
     bottom: float = -math.inf,
     groups: Sequence[Any] | None = None,
 ) -> Legend:
-    """Points with their intervals.
+    """Draw points with their intervals.
 
     Args:
         bottom: Points below it are drawn there as triangles.
@@ -277,7 +277,7 @@ def points(
 
 
 def coefficient_drawing(explanation: Explanation, pairs: str) -> Drawing:
-    """One panel per reliability; a line per coefficient, a diamond where the reproduction has its estimate."""
+    """Draw a panel per reliability: a line per coefficient, a diamond if the reproduction has its estimate."""
     names = [name for name in ESTIMATES if any(_plotted(part, name) for part in explanation.parts)]
     panels = max(1, len(explanation.parts))
     figure = Figure(figsize=(2 + 4.2 * panels, 1.6 + 0.36 * len(names)), layout="constrained")

@@ -79,7 +79,7 @@ class MissingEntries:
 def grouped(
     items: Iterable[Item], key: Callable[[Item], str], order: Sequence[str] = ()
 ) -> dict[str, list[Item]]:
-    """Key -> items: keys in the given order, then as they first appear."""
+    """Group the items by key: keys in the given order, then as they first appear."""
     groups: dict[str, list[Item]] = {name: [] for name in order}
     for item in items:
         groups.setdefault(key(item), []).append(item)
@@ -87,12 +87,12 @@ def grouped(
 
 
 def sets_of_pairs(tables: Tables) -> list[str]:
-    """The names of the sets of base pairs, in the study's order."""
+    """Return the names of the sets of base pairs, in the study's order."""
     return list(tables["pairs"]["pairs"].unique(maintain_order=True))
 
 
 def claim_matrices(tables: Tables) -> list[ClaimMatrix]:
-    """The matrix of each claim, in the order of the verdicts."""
+    """Return the matrix of each claim, in the order of the verdicts."""
     order = sets_of_pairs(tables)
     unknown = set(tables["claims"].filter(pl.col("verdict") == UNKNOWN)["claim"])
     return [
@@ -107,7 +107,7 @@ def claim_matrices(tables: Tables) -> list[ClaimMatrix]:
 
 
 def coverage_matrix(tables: Tables) -> Matrix:
-    """How many base pairs occur: a row for each set, a column for each corpus; first the size of the set."""
+    """Return how many base pairs occur: a row for each set, a column for each corpus; first the size of the set."""
     rows = read_rows(tables["pairs"], PairCoverage)
     corpora = list(dict.fromkeys(row.corpus for row in rows))
     groups = {}
@@ -118,14 +118,14 @@ def coverage_matrix(tables: Tables) -> Matrix:
 
 
 def _present(rows: Sequence[PairCoverage]) -> str:
-    """One number, unless the vocabularies of the algorithms differ."""
+    """Return one number, unless the vocabularies of the algorithms differ."""
     if len({row.present for row in rows}) == 1:
         return str(rows[0].present)
     return ", ".join(f"{label(row.algorithm)} {row.present}" for row in rows) or "–"
 
 
 def pearson_matrix(tables: Tables) -> Matrix:
-    """Pearson's r: a row for each set, algorithm and two rules, a column for each corpus and its number of words."""
+    """Return Pearson's r: a row for each set, algorithm and two rules, a column for each corpus with its words."""
     rows = read_rows(tables["pearson"], Correlation) if "pearson" in tables else []
     corpora = list(dict.fromkeys(row.corpus for row in rows))
     groups: dict[str, list[tuple[Sequence[str], Sequence[Correlation | None]]]] = {}
@@ -140,7 +140,7 @@ def pearson_matrix(tables: Tables) -> Matrix:
 
 
 def set_comparisons(tables: Tables) -> dict[tuple[str, str], list[SetComparison]]:
-    """Two sets of base pairs -> their measures side by side; empty where a study has one set only."""
+    """Return the measures of two sets of base pairs side by side; empty if a study has only one set."""
     rows = read_rows(tables["pair_sets"], SetComparison) if "pair_sets" in tables else []
     found: dict[tuple[str, str], list[SetComparison]] = {}
     for row in rows:
@@ -158,7 +158,7 @@ class CorpusRow:
 
 
 def corpus_rows(tables: Tables, most: int = 6) -> dict[str, list[CorpusRow]]:
-    """Set of base pairs -> two corpora compared, with the words that are measured better in either."""
+    """Return two corpora compared, by set of base pairs, with the words that are measured better in either."""
     rows = read_rows(tables["corpus_pairs"], CorpusPair) if "corpus_pairs" in tables else []
     if not rows:
         return {}
@@ -178,20 +178,20 @@ def corpus_rows(tables: Tables, most: int = 6) -> dict[str, list[CorpusRow]]:
 
 
 def _two_rules(names: str) -> Sequence[str]:
-    """The two rules of "dbwa-ripa"; the name of a rule may have a hyphen, too."""
+    """Return the two rules of "dbwa-ripa"; the name of a rule may have a hyphen, too."""
     parts = names.split("-")
     cuts = [("-".join(parts[:place]), "-".join(parts[place:])) for place in range(1, len(parts))]
     return next((cut for cut in cuts if all(name in RULES for name in cut)), (names,))
 
 
 def _words(rows: Sequence[Correlation]) -> str:
-    """One number, unless the vocabularies of the algorithms differ."""
+    """Return one number, unless the vocabularies of the algorithms differ."""
     numbers = sorted({row.words for row in rows})
     return f"{' to '.join(f'{number:,}' for number in (numbers[0], numbers[-1])[: len(numbers)])} words"
 
 
 def seed_groups(tables: Tables) -> list[SeedGroup]:
-    """The sentences on the seeds by set of base pairs."""
+    """Return the sentences on the seeds by set of base pairs."""
     numbers = read_rows(tables["seed_numbers"], SeedNumber)
     sentences = seed_sentences(read_rows(tables["seed_batches"], SeedBatch), numbers)
     measured = [row for row in numbers if not row.extrapolated]
@@ -209,7 +209,7 @@ def seed_groups(tables: Tables) -> list[SeedGroup]:
 
 
 def missing_entries(tables: Tables) -> list[MissingEntries]:
-    """For each corpus and list, the entries that do not occur; the algorithms of one corpus share a vocabulary."""
+    """Return the entries of each list that do not occur in a corpus, whose algorithms share a vocabulary."""
     found: dict[tuple[str, str, str], dict[str, None]] = {}
     for row in read_rows(tables["missing"], Missing) if "missing" in tables else ():
         found.setdefault((row.corpus, row.kind, row.name), {})[row.entry] = None
@@ -217,7 +217,7 @@ def missing_entries(tables: Tables) -> list[MissingEntries]:
 
 
 def spanned(heading: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """Headings of columns called "over: under": over, and all that is under it."""
+    """Return the headings of columns called "over: under": over, and all that is under it."""
     parts = [cell.partition(": ") for cell in heading]
     return [
         (over, [under for _, _, under in members])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def claim_lines(tables: Mapping[str, pl.DataFrame], width: int, every_row: bool = False) -> Iterator[str]:
-    """How many base pairs occur, then the claims: each with its median and verdict, or how many hold.
+    """Yield how many base pairs occur, then the claims: each with its median and verdict, or how many hold.
 
     Args:
         tables: of the study.
@@ -43,7 +43,7 @@ def claim_lines(tables: Mapping[str, pl.DataFrame], width: int, every_row: bool 
 
 
 def _set_comparisons(rows: Sequence[SetComparison], width: int) -> Iterator[str]:
-    """Two sets of base pairs side by side; nothing where no condition has both."""
+    """Yield two sets of base pairs side by side; nothing if no condition has both."""
     for first, second in dict.fromkeys((row.first, row.second) for row in rows):
         columns = [
             Column("  measure"),
@@ -129,7 +129,7 @@ _IN_SHORT = {
 
 
 def _claims_in_short(claims: Sequence[Claim], width: int) -> Iterator[str]:
-    """Per claim and set of base pairs: the range of the medians, and how often it has which verdict."""
+    """Yield for each claim and set of base pairs the range of the medians, and the number of each verdict."""
     from weatherglass.reliability.agreement.claims import NAMES
 
     columns = [
@@ -152,7 +152,7 @@ def _claims_in_short(claims: Sequence[Claim], width: int) -> Iterator[str]:
 
 
 def estimate_lines(estimate: TrainingEstimate, jobs: int, width: int) -> Iterator[str]:
-    """How long training would take: each corpus and algorithm, then all."""
+    """Yield how long training would take: each corpus and algorithm, then all."""
     if not estimate.parts:
         yield "Every embedding has been trained."
         return
@@ -186,7 +186,7 @@ def estimate_lines(estimate: TrainingEstimate, jobs: int, width: int) -> Iterato
 def explanation_lines(
     explanations: Mapping[str, Explanation], width: int, every_row: bool = False
 ) -> Iterator[str]:
-    """Per set of base pairs and reliability what the regression explains, and with `every_row` all its estimates."""
+    """Yield what the regression of each set of base pairs explains, and with `every_row` all its estimates."""
     from weatherglass.reliability.regression.tables import estimate_cells, variance_cells
 
     for pairs, explanation in explanations.items():
@@ -210,7 +210,7 @@ def explanation_lines(
 
 
 def _shown_from(place: int) -> int:
-    """The feature, the published number and the first model's always; what follows as the width allows."""
+    """Return from which width a column is shown: feature, published number and the first model always."""
     return 0 if place < 4 else SIZES_FROM
 
 
@@ -226,7 +226,7 @@ def _in_short(pairs: str, part: Part) -> str:
 
 
 def explanation_warnings(explanations: Mapping[str, Explanation]) -> list[Warning]:
-    """What the regressions leave out or cannot tell."""
+    """Return what the regressions leave out or cannot estimate."""
     found = []
     for pairs, explanation in explanations.items():
         for part in explanation.parts:

@@ -73,7 +73,7 @@ class Summary:
 
     @property
     def told(self) -> tuple[int, int, int]:
-        """Return how many words of these lists are shown, are shown for these seeds only, and how many there are."""
+        """Numbers of words of these lists: shown, shown for these seeds only, all."""
         lists = self.targets
         return (
             sum(len(one.shown) for one in lists),
@@ -88,7 +88,7 @@ class Summary:
 
 
 def word_lists(study: Study, vocabulary: Sequence[str]) -> dict[str, set[str]]:
-    """The words of each target list, then the frequent words; a file that is gone has none."""
+    """Return the words of each target list, then the frequent words; skip a file that no longer exists."""
     named = [(name, "") for name in study.targets]
     if isinstance(study.frequent, str):
         named.append((study.frequent, FREQUENT_LIST))
@@ -105,7 +105,7 @@ def word_lists(study: Study, vocabulary: Sequence[str]) -> dict[str, set[str]]:
 
 
 def summarise(study: Study, tables: Mapping[str, pl.DataFrame]) -> Summary | None:
-    """What the page says first; None where no word has a score."""
+    """Return what the page says first; None if no word has a score."""
     table = tables.get("words", pl.DataFrame())
     if table.is_empty():
         return None
@@ -157,7 +157,7 @@ class _Scale:
         return f"{100 * (score - self.low) / ((self.high - self.low) or 1):.4g}%"
 
     def ticks(self) -> list[tuple[str, str]]:
-        """About four round numbers, with their places."""
+        """Return about four round numbers with their places."""
         rough = (self.high - self.low) / 4 or 1.0
         power = 10.0 ** len(str(int(1 / rough))) if rough < 1 else 1.0
         step = next(step / power for step in (1, 2, 5, 10, 20, 50, 100) if step / power >= rough * 0.7)
@@ -167,13 +167,13 @@ class _Scale:
 
 
 def _drawn(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the words of a list that are drawn: all that are shown to lean, and as many others as have room."""
+    """Return the words of a list that are drawn: all that differ from 0, and as many others as can be seen."""
     every = max(1, -(-rows.height // MOST_DOTS))
     return rows.with_row_index().filter((pl.col("index") % every == 0) | (pl.col("verdict") == SHOWN))
 
 
 def _axis(drawn: Sequence[pl.DataFrame]) -> tuple[float, float]:
-    """Room for every dot."""
+    """Return an axis that has room for every dot."""
     scores = [float(score) for rows in drawn for score in rows["score"].drop_nulls().drop_nans()]
     if not scores:
         return -1.0, 1.0
@@ -198,7 +198,7 @@ def _list_summary(name: str, rows: pl.DataFrame, scale: _Scale) -> ListSummary:
 
 
 def _dots(rows: pl.DataFrame, scale: _Scale) -> Iterator[Dot]:
-    """Return scores as dots, moved up or down where they would cover each other."""
+    """Yield scores as dots, stacked where they would cover each other."""
     columns: Counter[int] = Counter()
     for row in read_rows(_drawn(rows).sort("score"), WordScore):
         place = scale.place(row.score)
@@ -209,7 +209,7 @@ def _dots(rows: pl.DataFrame, scale: _Scale) -> Iterator[Dot]:
 
 
 def words_for_script(study: Study, tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
-    """The table of words: conditions and rules, lists, and a row for each word, those of the study's lists first."""
+    """Return the table of words: conditions, rules, lists, and a row per word, those of the study's lists first."""
     table = tables.get("words", pl.DataFrame())
     conditions: list[dict[str, Any]] = []
     names: list[str] = []
@@ -256,7 +256,7 @@ def _short(row: WordScore, lists: Mapping[str, set[str]]) -> list[Any]:
 
 
 def answer(summary: Summary | None) -> tuple[str, str]:
-    """ "Can I trust my scores?" in a word and a sentence."""
+    """Answer "Can I trust my scores?" in a word and a sentence."""
     if summary is None:
         return "No scores.", f"No set of base pairs has the {FEWEST} pairs in a corpus that a score needs."
     shown, these_seeds, words = summary.told

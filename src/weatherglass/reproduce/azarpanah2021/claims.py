@@ -35,7 +35,7 @@ ALMOST_NEVER = 0.1
 
 
 def check_claims(results: Results) -> list[Claim]:
-    """Every claim of the paper, in its order; none where there is no result."""
+    """Judge every claim of the paper, in its order; empty if there is no result."""
     if not results:
         return []
     cells = cells_of(results)
@@ -84,7 +84,7 @@ def check_claims(results: Results) -> list[Claim]:
 def _on_cells(
     statement: str, ours: Cells, rule: Callable[[Cells], Judged], not_legible: str = "not legible"
 ) -> Claim:
-    """A claim that the same rule decides on our cells and on those of Table 4."""
+    """Judge a claim by the same rule on our cells and on those of Table 4."""
     holds, numbers = rule(ours)
     theirs_hold, theirs = rule(published().table_4)
     return Claim(
@@ -139,7 +139,7 @@ def _largest_is_euclidean(results: Results) -> Claim:
 def _mean_most_eq2_least(results: Results) -> Claim:
     ours, theirs = _both_aggregated(results, "statistic")
     return Claim(
-        "Of the statistics, the mean reveals most and eq2 least",
+        "The mean is the statistic that reveals most bias, eq2 the one that reveals least",
         _extremes(ours) == ("eq2", "mean"),
         _means(ours, 3),
         _means(theirs),
@@ -150,13 +150,13 @@ def _mean_most_eq2_least(results: Results) -> Claim:
 def _by_extremes(
     statement: str, ours: Mapping[str, Summary], theirs: Mapping[str, Summary], which: int, name: str
 ) -> Claim:
-    """A claim about which has the smallest (0) or the largest (1) mean |d|."""
+    """Judge which has the smallest (`which` = 0) or the largest (1) mean |d|."""
     holds, theirs_hold = (_extremes(summaries)[which] == name for summaries in (ours, theirs))
     return Claim(statement, holds, _means(ours, 3), _means(theirs), theirs_hold)
 
 
 def _counts(cells: Cells, key: Callable[[Association], str]) -> dict[str, tuple[int, int]]:
-    """By the half of the measure that `key` takes: how many are significant, and of how many."""
+    """Count significant and all cells by similarity or by statistic, whichever `key` takes."""
     found, of = Counter[str](), Counter[str]()
     for (_, _, measure), cell in cells.items():
         found[key(measure)] += cell.significant
@@ -197,7 +197,7 @@ def _mahalanobis_counts_least(cells: Cells) -> Judged:
 def _changes(
     model: str, usual: Association, instead: Association, tests: Sequence[str], *, found: bool
 ) -> Callable[[Cells], Judged]:
-    """A statement about single cells: what one measure finds (or does not) and the other does not (or does)."""
+    """Return a rule on single cells: `usual` finds these tests and `instead` does not, or the reverse if `found`."""
 
     def rule(cells: Cells) -> Judged:
         listed = {(test, m): cells.get((model, test, m)) for test in tests for m in (usual, instead)}
@@ -281,7 +281,7 @@ def _gpt_shows_the_fewest(results: Results) -> Claim:
 
 
 def _significant_tests(expected: Mapping[str, tuple[str, ...]]) -> Callable[[Cells], Judged]:
-    """Which tests are significant with euclidean/mean, by model."""
+    """Return a rule that compares the tests that are significant with euclidean/mean, by model."""
 
     def rule(cells: Cells) -> Judged:
         found = {}
@@ -312,7 +312,7 @@ def _none_of_three(cells: Cells) -> Judged:
 
 
 def _confirms_caliskan(results: Results) -> Claim:
-    """With the mean Euclidean distance all that cosine/mean finds is significant, with p as small or smaller."""
+    """Judge whether euclidean/mean finds all that cosine/mean finds, with p as small or smaller."""
     statement = (
         "GloVe and word2vec: the mean Euclidean distance confirms all of Caliskan's results, with smaller p"
     )
@@ -337,7 +337,7 @@ def _confirms_caliskan(results: Results) -> Claim:
 
 
 def _by_measure(results: Results) -> dict[Association, Summary]:
-    """|d| of each measure over all models and tests."""
+    """Return a summary of |d| for each measure over all models and tests."""
     return grouped(results, lambda _, measure: measure)
 
 
@@ -347,7 +347,7 @@ def _table_3_mean(models: Iterable[str]) -> float:
 
 
 def _both_aggregated(results: Results, over: str) -> tuple[dict[str, Summary], dict[str, Summary]]:
-    """Ours and theirs, by value."""
+    """Return our summaries and the published ones, by similarity or by statistic."""
     ours, theirs = (
         {value: summary for (kind, value), summary in table.items() if kind == over}
         for table in (aggregates(results), published().aggregates)
@@ -356,7 +356,7 @@ def _both_aggregated(results: Results, over: str) -> tuple[dict[str, Summary], d
 
 
 def _extremes(summaries: Mapping[str, Summary]) -> tuple[str, str]:
-    """Which has the smallest and which the largest mean."""
+    """Return which has the smallest and which the largest mean."""
     mean: Callable[[str], float] = lambda name: summaries[name].mean  # noqa: E731
     return min(summaries, key=mean), max(summaries, key=mean)
 

@@ -106,7 +106,7 @@ class Agreement:
     equal: int
     """|d| agrees to two digits."""
     mean_difference: float
-    """Of |d|, without its sign."""
+    """Mean absolute difference of |d|."""
     equal_stars: int
 
 
@@ -141,7 +141,7 @@ class Reproduction:
 
 @cache
 def published() -> Published:
-    """Table 3 and the aggregates."""
+    """Read Table 3, the aggregates and the legible cells of Table 4."""
     text = files(__package__).joinpath("published.toml").read_text(encoding="utf-8")
     data = tomllib.loads(text)
     return Published(
@@ -165,9 +165,9 @@ def published() -> Published:
 
 
 def parse_models(entries: Iterable[str]) -> dict[str, str]:
-    """`glove=vectors:glove.txt` and so on, as specs by name; the embedded model if there are none.
+    """Return specs by name from entries such as `glove=vectors:glove.txt`; the embedded model if there are none.
 
-    A name that is none of the paper's is allowed: it is measured and has no published figures beside it.
+    A name that the paper does not have is allowed: the model has no published numbers beside it.
 
     Raises:
         WeatherglassError: for an entry without a spec, or a name twice.
@@ -239,7 +239,7 @@ def reproduce(
 
 
 def variants(listed: Synonyms, covariance: str) -> dict[str, tuple[Synonyms, str]]:
-    """Other synonyms, and the other estimator: what a choice that the paper leaves open can change."""
+    """Return other synonyms and the other estimator, by name: choices that the paper leaves open."""
     other = "ledoit-wolf" if covariance == "glasso" else "glasso"
     return {
         "no synonyms": ({}, covariance),
@@ -249,12 +249,12 @@ def variants(listed: Synonyms, covariance: str) -> dict[str, tuple[Synonyms, str
 
 
 def by_model(finished: Run) -> dict[tuple[str, str, Association], Result]:
-    """The results of a run by the names that the user gave, test and measure."""
+    """Return the results of a run by the names that the user gave, test and measure."""
     return {(r.model, r.test, measure_of(r.metric)): r for r in finished.results}
 
 
 def measure_of(metric: str) -> Association:
-    """The measure of a metric, whichever profile it is reported under.
+    """Return the measure of a metric, with or without a profile.
 
     >>> str(measure_of("weat(cosine/mean, profile=azarpanah2021)"))
     'cosine/mean'
@@ -263,7 +263,7 @@ def measure_of(metric: str) -> Association:
 
 
 def cells_of(results: Results) -> dict[tuple[str, str, Association], Cell]:
-    """Our Table 4."""
+    """Return our Table 4."""
     return {
         key: Cell(abs(result.effect_size), len(stars(result.p_value)))
         for key, result in results.items()
@@ -272,7 +272,7 @@ def cells_of(results: Results) -> dict[tuple[str, str, Association], Cell]:
 
 
 def agreements(results: Results) -> list[Agreement]:
-    """How many of the legible cells of Table 4 ours agree with, apart for the Mahalanobis distance."""
+    """Count the legible cells of Table 4 that agree with ours, for the Mahalanobis distance and for the others."""
     ours, found = cells_of(results), []
     for model in dict.fromkeys(model for model, _, _ in ours):
         for what, whitened in (("cosine, euclidean, manhattan", False), ("mahalanobis", True)):
@@ -291,7 +291,7 @@ def agreements(results: Results) -> list[Agreement]:
 
 
 def compare(variant: str, results: Results, rerun: Results) -> list[Sensitivity]:
-    """How far |d| moved, for each model."""
+    """Return how far |d| moved, for each model."""
     changes = []
     for model in dict.fromkeys(name for name, _, _ in rerun):
         moved = {
@@ -308,7 +308,7 @@ def compare(variant: str, results: Results, rerun: Results) -> list[Sensitivity]
 
 
 def summarise(results: Iterable[Result]) -> Summary | None:
-    """Mean and sd of |d| and the number significant; None where there is no d."""
+    """Return mean, sd and range of |d| and the number significant; None if there is no d."""
     listed = [result for result in results if not math.isnan(result.effect_size)]
     if not listed:
         return None
@@ -320,12 +320,12 @@ def summarise(results: Iterable[Result]) -> Summary | None:
 
 
 def table_3(results: Results) -> dict[tuple[str, Association], Summary]:
-    """For each model and measure: the ten tests together."""
+    """Summarise the ten tests of each model and measure."""
     return grouped(results, lambda model, measure: (model, measure))
 
 
 def aggregates(results: Results) -> dict[tuple[str, str], Summary]:
-    """For each statistic, for each similarity and for all: all models and tests together."""
+    """Summarise all models and tests by statistic, by similarity, and together."""
     return {
         **grouped(results, lambda _, measure: ("statistic", measure.statistic)),
         **grouped(results, lambda _, measure: ("similarity", measure.similarity)),
@@ -334,7 +334,7 @@ def aggregates(results: Results) -> dict[tuple[str, str], Summary]:
 
 
 def stars(p: float) -> str:
-    """The marks of Table 4.
+    """Return the marks of Table 4.
 
     >>> stars(0.02), stars(0.0005), stars(1e-9)
     ('', '**', '****')
@@ -343,7 +343,7 @@ def stars(p: float) -> str:
 
 
 def grouped(results: Results, key: Callable[[str, Association], K]) -> dict[K, Summary]:
-    """Summaries of the results that share what `key` makes of model and measure."""
+    """Summarise the results for which `key` makes the same of model and measure."""
     groups: dict[K, list[Result]] = {}
     for (model, _, measure), result in results.items():
         groups.setdefault(key(model, measure), []).append(result)

@@ -47,12 +47,12 @@ FORMS: Final = ("distance", "squared distance")
 
 
 def diagonal(vectors: Matrix) -> Matrix:
-    """The precision without correlations: what an endless penalty leaves."""
+    """Return the precision without correlations, the limit of a large penalty."""
     return np.diag(1 / np.diag(sample_covariance(vectors)))
 
 
 def penalised(penalty: float) -> Callable[[Matrix], Matrix]:
-    """The graphical lasso with a penalty that is stated, as near to the optimum as its cross-validation goes."""
+    """Return the graphical lasso with this penalty, as near to the optimum as its cross-validation goes."""
 
     def precision(vectors: Matrix) -> Matrix:
         S = sample_covariance(vectors)
@@ -205,7 +205,7 @@ def _prepared(
 
 
 def _fit(fit: Fit) -> Matrix | None:
-    """The precision, or None where the vectors are too few for the estimator."""
+    """Return the precision, or None if the vectors are too few for the estimator."""
     from threadpoolctl import threadpool_limits
 
     try:
@@ -218,7 +218,7 @@ def _fit(fit: Fit) -> Matrix | None:
 def _effects(
     sets: _Sets, precisions: list[Matrix], measures: list[Association], matrix: str, form: str
 ) -> dict[Association, float]:
-    """|d| of each measure, from one table of distances."""
+    """Return |d| of each measure, from one table of distances."""
     from scipy.spatial.distance import cdist
 
     targets = np.concatenate([sets.x, sets.y])

@@ -90,7 +90,7 @@ def not_given(reproduction: Reproduction) -> dict[str, str]:
 
 
 def claims(reproduction: Reproduction) -> list[Claim]:
-    """Each claim with its verdict."""
+    """Return each claim with its verdict."""
     return check_claims(reproduction.results)
 
 
@@ -125,7 +125,7 @@ def _notes(reproduction: Reproduction) -> Iterator[str]:
 
 
 def _nearest_readings(reproduction: Reproduction) -> Iterator[str]:
-    """Which reading comes nearest, and that none reproduces the paper where none does."""
+    """Yield for each model which reading is nearest, and whether it reproduces the paper."""
     for model, tried in readings_by_model(reproduction).items():
         nearest = tried[0]
         verdict = (
@@ -141,7 +141,7 @@ def _nearest_readings(reproduction: Reproduction) -> Iterator[str]:
 
 
 def results_of(reproduction: Reproduction, model: str) -> list[Result]:
-    """All results of one model, measures in the paper's order."""
+    """Return all results of one model, measures in the paper's order."""
     return [
         reproduction.results[model, test, measure]
         for test in TESTS
@@ -176,7 +176,7 @@ def _write_maps(reproduction: Reproduction, folder: Path) -> Iterator[Picture]:
 
 
 def table_3_rows(reproduction: Reproduction) -> Rows:
-    """A row for each model and measure, published figures beside ours where there are any."""
+    """Yield a row for each model and measure, with published numbers beside ours if there are any."""
     yield ["model and measure", "signif.", "mean", "sd", "paper", "paper mean", "paper sd"]
     printed, ours = published().table_3, table_3(reproduction.results)
     for model in reproduction.models:
@@ -186,7 +186,7 @@ def table_3_rows(reproduction: Reproduction) -> Rows:
 
 
 def table_4_rows(reproduction: Reproduction, model: str) -> Rows:
-    """Measures down, tests across."""
+    """Yield a row per measure with a cell per test."""
     yield ["measure", *TESTS]
     ours = cells_of(reproduction.results)
     for measure in MEASURES:
@@ -194,7 +194,7 @@ def table_4_rows(reproduction: Reproduction, model: str) -> Rows:
 
 
 def compared_rows(reproduction: Reproduction, model: str) -> Rows:
-    """The legible cells of Table 4 beside ours."""
+    """Yield the legible cells of Table 4 beside ours."""
     ours = cells_of(reproduction.results)
     for (name, test, measure), theirs in published().table_4.items():
         if name == model and (own := ours.get((name, test, measure))):
@@ -203,7 +203,7 @@ def compared_rows(reproduction: Reproduction, model: str) -> Rows:
 
 
 def aggregate_rows(reproduction: Reproduction) -> Rows:
-    """By statistic, by similarity, and all together: counts, mean, sd and range."""
+    """Yield counts, mean, sd and range by statistic, by similarity, and for all."""
     yield ["over", "signif.", "of", "mean", "sd", "range", "paper mean", "paper sd", "paper range"]
     ours = aggregates(reproduction.results)
     for (over, value), theirs in published().aggregates.items():
@@ -214,7 +214,7 @@ def aggregate_rows(reproduction: Reproduction) -> Rows:
 
 
 def sensitivity_rows(reproduction: Reproduction) -> Rows:
-    """How far |d| moved, on average and at most."""
+    """Yield how far |d| moved, on average and at most."""
     yield ["model, instead", "results", "mean change", "largest", "where"]
     for change in reproduction.sensitivity:
         moved = [f"{change.mean_change:.2f}", f"{change.largest_change:.2f}"]

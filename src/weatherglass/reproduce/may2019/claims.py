@@ -32,7 +32,7 @@ TO_VECTOR: Final = ("infersent", "gensen", "use")
 
 
 def check_claims(models: Sequence[str], ours: Results) -> list[Claim]:
-    """Every statement in the paper's order, over all of these models together."""
+    """Judge every statement in the paper's order, over all of these models together."""
     own = {key: (result.effect_size, result.mark) for key, result in ours.items() if key[1] in models}
     printed = published().effect_sizes
     claims = []
@@ -56,7 +56,7 @@ def _models(cells: Cells) -> list[str]:
 
 
 def _pairs(cells: Cells, tests: Iterable[tuple[str, str]]) -> list[tuple[tuple[str, str], tuple[str, str]]]:
-    """The pairs of cells of one model that are both there.
+    """Return the pairs of cells of one model that are both there.
 
     Raises:
         KeyError: naming the first pair, if there is none.
@@ -74,12 +74,12 @@ def _pairs(cells: Cells, tests: Iterable[tuple[str, str]]) -> list[tuple[tuple[s
 
 
 def _count(cells: Cells, keys: Iterable[tuple[str, str]], mark: str = "*") -> int:
-    """How many are significant, or with ** after correction."""
+    """Count the significant cells; with ** those that are significant after correction."""
     return sum(cells[key][1].startswith(mark) for key in keys)
 
 
 def _against(cells: Cells, pairs: Iterable[tuple[str, str]], names: tuple[str, str]) -> tuple[int, int, str]:
-    """How often either half of each pair is significant, and that in words."""
+    """Count how often each half of the pairs is significant, and say it in words."""
     found = _pairs(cells, pairs)
     halves = list(zip(*found, strict=True))
     first, second = (_count(cells, half) for half in halves)
@@ -89,7 +89,7 @@ def _against(cells: Cells, pairs: Iterable[tuple[str, str]], names: tuple[str, s
 
 
 def names_more_than_terms(cells: Cells) -> Judged:
-    """Given names are significant more often than group terms, in the same test."""
+    """Judge whether given names are significant more often than group terms in the same test."""
     pairs = [(f"{level}{names}", f"{level}{terms}") for level in LEVELS for names, terms in NAMES_AND_TERMS]
     if not any((terms, model) in cells for _, terms in pairs for model in _models(cells)):
         raise KeyError(f"the tests by group terms ({', '.join(terms for _, terms in NAMES_AND_TERMS)})")
@@ -98,7 +98,7 @@ def names_more_than_terms(cells: Cells) -> Judged:
 
 
 def sentences_more_than_words(tests: Sequence[str]) -> Callable[[Cells], Judged]:
-    """Bleached sentences are significant more often than single words."""
+    """Return the rule that bleached sentences are significant more often than single words."""
 
     def rule(cells: Cells) -> Judged:
         words, sentences, said = _against(cells, [(t, f"sent-{t}") for t in tests], ("words", "sentences"))
@@ -108,7 +108,7 @@ def sentences_more_than_words(tests: Sequence[str]) -> Callable[[Cells], Judged]
 
 
 def words_larger(tests: Sequence[str]) -> Callable[[Cells], Judged]:
-    """The effect of single words is larger in most of the pairs."""
+    """Return the rule that the effect of single words is larger in most of the pairs."""
 
     def rule(cells: Cells) -> Judged:
         pairs = _pairs(cells, [(test, f"sent-{test}") for test in tests])
@@ -121,7 +121,7 @@ def words_larger(tests: Sequence[str]) -> Callable[[Cells], Judged]:
 def _share(
     cells: Cells, wanted: Callable[[str], bool], models: Collection[str] | None = None
 ) -> tuple[int, int, int]:
-    """Of the cells of these tests and models: those that are significant, those after correction, all."""
+    """Count the cells of these tests and models: significant, significant after correction, all."""
     keys = [key for key in cells if wanted(key[0]) and (models is None or key[1] in models)]
     return _count(cells, keys), _count(cells, keys, "**"), len(keys)
 
@@ -135,7 +135,7 @@ def _is_stereotype(test: str) -> bool:
 
 
 def stereotypes_more_than_double_bind(cells: Cells) -> Judged:
-    """The Caliskan and angry-black-woman tests are significant in a larger share than the double binds, both ways."""
+    """Judge whether Caliskan and ABW are significant in a larger share than the double bind, also after correction."""
     first, bind = _share(cells, _is_stereotype), _share(cells, _is_bind)
     if not (first[2] and bind[2]):
         raise KeyError(BIND if first[2] else "weat1")
@@ -148,7 +148,7 @@ def stereotypes_more_than_double_bind(cells: Cells) -> Judged:
 
 
 def bind_only_in_the_bleached_control(cells: Cells) -> Judged:
-    """After correction, nothing of the double bind is significant but the bleached competent control."""
+    """Judge whether, of the double bind, only the bleached competent control is significant after correction."""
     bind = [key for key in cells if _is_bind(key[0])]
     if not bind:
         raise KeyError(BLEACHED_COMPETENT)
@@ -158,7 +158,7 @@ def bind_only_in_the_bleached_control(cells: Cells) -> Judged:
 
 
 def bind_differs_over_models(cells: Cells) -> Judged:
-    """Of the double binds of Table 4, ELMo and GPT show none, USE and BERT one each (footnote 9)."""
+    """Judge whether ELMo and GPT show no double bind of Table 4, and USE and BERT one each (footnote 9)."""
     shown = {test for test in published().tests if _is_bind(test)}
     counts = {
         model: _count(cells, [key for key in cells if key[1] == model and key[0] in shown])
@@ -175,12 +175,12 @@ def bind_differs_over_models(cells: Cells) -> Judged:
 
 
 def _of_pages(cells: Cells, pages: Collection[str]) -> list[str]:
-    """The models that are variants of these."""
+    """Return the models that are variants of these."""
     return [m for m in _models(cells) if (variant := variant_of(m)) and MODELS[variant].page in pages]
 
 
 def sentence_to_vector_encoders_largely_exhibit(cells: Cells) -> Judged:
-    """InferSent, GenSen and USE show most of the Caliskan and ABW biases, and fewer of the double bind."""
+    """Judge whether InferSent, GenSen and USE show most Caliskan and ABW biases, and fewer of the double bind."""
     models = _of_pages(cells, TO_VECTOR)
     if not models:
         raise KeyError("infersent, gensen or use")
@@ -190,7 +190,7 @@ def sentence_to_vector_encoders_largely_exhibit(cells: Cells) -> Judged:
 
 
 def recent_encoders_show_less(cells: Cells) -> Judged:
-    """ELMo, GPT and BERT are significant in a smaller share of tests than CBoW, InferSent, GenSen and USE."""
+    """Judge whether ELMo, GPT and BERT are significant in a smaller share of tests than the previous encoders."""
     recent, previous = _of_pages(cells, RECENT), _of_pages(cells, ("cbow", *TO_VECTOR))
     if not (recent and previous):
         raise KeyError("elmo, gpt or bert" if previous else "cbow, infersent, gensen or use")

@@ -107,7 +107,7 @@ def _of_model(model: str, tests: Mapping[str, Test], encoded: Encodings) -> list
 
 
 def _is_confounded(test: Test) -> bool:
-    """Whether the words of a target set share what the other set lacks, so that they are one contrast (10.6)."""
+    """Return whether the words of a target set share what the other set lacks, so that they are one contrast (10.6)."""
     units = []
     for targets in test.targets:
         by_word: dict[str, list[list[str]]] = {}
@@ -124,7 +124,7 @@ def _named(test: Test, names: tuple[str, ...], encoded: Encodings) -> Rows:
 
 
 def _rows(elements: tuple[Element, ...], encoded: Encodings) -> Rows:
-    """The words that the model knows; of several sentences of a word the mean of their unit vectors."""
+    """Return the words that the model knows; a word in several sentences has the mean of their unit vectors."""
     by_word: dict[str, list[Matrix]] = {}
     for element in elements:
         vector = encoded.vectors[encoded.row[element.text]]
@@ -137,6 +137,6 @@ def _rows(elements: tuple[Element, ...], encoded: Encodings) -> Rows:
 
 
 def _arm(weight: int, x: Rows, y: Rows, a: Rows, b: Rows) -> Arm:
-    """A test of the contrast; the mean cosine of two words' sentences is the product of their mean unit vectors."""
+    """Return a test of the contrast: the mean cosine of sentences is the product of their mean unit vectors."""
     targets = np.concatenate([x[1], y[1]])
     return Arm(weight, targets @ a[1].T, targets @ b[1].T, len(x[0]), [*x[0], *y[0]], a[0], b[0])

@@ -96,7 +96,7 @@ class Published:
 
 @cache
 def published() -> Published:
-    """Table 4 and the p-values of the text."""
+    """Read Table 4 and the p-values of the text."""
     text = files(__package__).joinpath("published.toml").read_text(encoding="utf-8")
     data = tomllib.loads(text)
     return Published(
@@ -134,7 +134,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Coherence:
-    """Tests whose p-values should stand in a certain relation, for one model."""
+    """Tests of one model whose p-values should agree or rise."""
 
     model: str
     expected: str
@@ -246,7 +246,7 @@ def reproduce(
 
 
 def _resolved(spec: str) -> str:
-    """The spec written out, with the transforms behind it as they are."""
+    """Return the spec in full, with its transforms unchanged."""
     first, bar, steps = spec.partition(" | ")
     return f"{resolve_spec(first)}{bar}{steps}"
 
@@ -277,7 +277,7 @@ def _run(
 
 
 def released_spec(name: str, spec: str) -> str | None:
-    """The spec with the settings of the released code; None where they do not differ from the paper's."""
+    """Return the spec with the settings of the released code; None if they are the paper's."""
     variant = variant_of(name)
     if variant is None or read_model(spec).transforms:
         return None
@@ -294,12 +294,12 @@ Results = Mapping[tuple[str, str], Result]
 
 
 def by_model(finished: Run | None) -> Results:
-    """The results of a run by test and the name that the user gave."""
+    """Return the results of a run by test and the name that the user gave."""
     return {(result.test, result.model): result for result in (finished.results if finished else [])}
 
 
 def marks_of_644(ours: Results) -> dict[tuple[str, str], str]:
-    """The mark of every row as if the paper's 644 rows were there: those that are not rank last."""
+    """Return the mark of every row as if the paper's 644 rows were there; missing rows rank last."""
     adjusted = adjust([result.p_value for result in ours.values()], "holm", max(FAMILY, len(ours)))
     return {
         key: "**" if after <= ALPHA else "*" if result.p_value <= ALPHA else ""
@@ -310,7 +310,7 @@ def marks_of_644(ours: Results) -> dict[tuple[str, str], str]:
 def compare(
     models: Iterable[str], ours: Results, released: Results, marks: Mapping[tuple[str, str], str]
 ) -> list[Comparison]:
-    """Every cell of Table 4 for these models."""
+    """Return every cell of Table 4 for these models."""
     table = published()
     return [
         Comparison(
@@ -328,7 +328,7 @@ def compare(
 
 
 def check_coherence(model: str, ours: Results) -> list[Coherence]:
-    """The paper's two checks, for words and for sentences."""
+    """Return the paper's two checks, for words and for sentences."""
 
     def check(tests: Sequence[str], expected: str) -> Coherence:
         results = [ours.get((test, model)) for test in tests]
@@ -348,7 +348,7 @@ def check_coherence(model: str, ours: Results) -> list[Coherence]:
 
 
 def table_4(comparisons: Iterable[Comparison]) -> str:
-    """Table 4 with our numbers beside it, one line per cell."""
+    """Return Table 4 as TSV with our numbers beside it, one line per cell."""
     lines = [
         "test\tmodel\tpublished\tpublished_significance\teffect_size\tsignificance\tsignificance_of_644\t"
         "difference\tp_value\treleased_code_effect_size\treleased_code_significance\n"

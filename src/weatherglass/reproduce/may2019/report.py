@@ -35,7 +35,7 @@ MARKS_OF_FIGURE = (
 
 
 def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
-    """Table 4 for each model, other models, contrasts between designs; without models, Table 4 as it was printed."""
+    """Yield Table 4 for each model, other models and contrasts; without models, Table 4 as it was printed."""
     if not reproduction.models:
         yield _as_published()
     else:
@@ -92,7 +92,7 @@ def _model_sheet(model: str, cells: list[Comparison]) -> Sheet:
         other = [_marked(released.effect_size, released.mark) if released else ""] if with_released else []
         rows.append([cell.test, _marked(cell.published, cell.published_mark), *own, *other])
     intro = (
-        "Marks of ours are corrected over the rows of this run; 'of 644' is the mark as if all rows of the paper were "
+        "Our marks are corrected over the rows of this run; 'of 644' is the mark as if all rows of the paper were "
         "there. The published numbers are those of the paper's weights."
     )
     return Sheet(f"table4-{model}", f"Table 4, {model}: published and ours", [headings, *rows], intro=intro)
@@ -127,7 +127,7 @@ def _designs_sheet(reproduction: Reproduction) -> Sheet:
 
 
 def design_name(design: DesignContrast) -> str:
-    """Model and tests of a contrast, short enough for a terminal."""
+    """Return model and tests of a contrast, short enough for a terminal."""
     first, second = (name.replace(ABW, "ABW") for name in (design.first, design.second))
     what = f"{first}, women − men" if design.kind == INTERACTION else f"{first} − {second}"
     return f"{design.model}: {what}"
@@ -143,7 +143,7 @@ def _design_cells(design: DesignContrast) -> list[str]:
 
 
 def claims(reproduction: Reproduction) -> list[Claim]:
-    """The paper's statements over all models given, and over Table 4."""
+    """Judge the paper's statements over all models given, and over Table 4."""
     return check_claims(list(reproduction.models), reproduction.results)
 
 
@@ -171,7 +171,7 @@ def write_reproduction(reproduction: Reproduction, folder: Path) -> None:
 
 
 def lines(reproduction: Reproduction) -> Iterator[str]:
-    """Statements, checks of coherence, and a summary: agreement, failures, words that are missing."""
+    """Yield statements, checks of coherence, and a summary: agreement, failures, missing words."""
     yield "statements of the paper, over all models"
     yield from claim_lines(claims(reproduction))
     if reproduction.coherence:
@@ -206,7 +206,7 @@ def _notes(reproduction: Reproduction) -> Iterator[str]:
 
 
 def _other_weights(reproduction: Reproduction, model: str) -> Iterator[str]:
-    """What is known to differ from the paper's model."""
+    """Yield what is known to differ from the paper's model."""
     variant = variant_of(model)
     if variant is None:
         yield f"{model}: not a model of the paper, so nothing is published beside it{did_you_mean(model, MODELS)}"
