@@ -58,6 +58,7 @@ lint-fast: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/typos
+	$(BIN)/python -m docs.sample --check  # phrases that our style bans, with what to write instead
 
 lint-page:  ## the page's scripts; needs Node.js, so it is not a part of lint
 	npx --yes $(ESLINT) src/weatherglass/report

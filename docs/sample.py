@@ -44,8 +44,16 @@ BANNED: Mapping[str, str] = {
 }
 """Patterns that VOICE bans, and what to write instead."""
 
-ALLOWED: Mapping[str, frozenset[str]] = {}
-"""Sentences that a pattern matches and that are right, by pattern."""
+ALLOWED: Mapping[str, frozenset[str]] = {
+    # The changelog names what was renamed.
+    r"\bknobs?\b": frozenset(
+        {
+            "`measures` is called `metrics`; `knobs` of a multiverse is called `choices`, and `joint_p` in its files "
+            "`multiverse_p`."
+        }
+    ),
+}
+"""Sentences that a pattern matches and that are right, by pattern, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +31,7 @@ from weatherglass.cli.run import show
 from weatherglass.cli.study import print_warnings
 from weatherglass.report.statements import sign_of, topics
 from weatherglass.report.study.terminal import claim_lines
+from weatherglass.report.terminal import FOUND
 from weatherglass.storage.printable import cell_len
 from weatherglass.warnings import Warning
 
@@ -289,6 +291,21 @@ def test_a_study_fits(
             assert not wide, wide[0]
             medians = re.findall(r"(?:−?\d\.\d\d|–) +(?:−?\d\.\d\d … −?\d\.\d\d|–) ", printed.out)
             assert len(medians) >= (study.tables["claims"].height if every_row else 0)
+
+
+def test_marks_are_one_column_wide_where_ambiguous_characters_are_two(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for locale, plain in (("ja_JP.UTF-8", True), ("zh_CN.UTF-8", True), ("de_DE.UTF-8", False)):
+        monkeypatch.setenv("LC_ALL", locale)
+        is_plain.cache_clear()
+        assert is_plain("utf-8") == plain
+    is_plain.cache_clear()
+    drawn = {*(mark.glyph for mark in Mark if mark.glyph), *FOUND.values(), "│", "─", "┼", "…", "–", "•", "≠"}
+    for character in drawn:
+        known = in_ascii(character, "utf-8")
+        assert len(known) == 1
+        assert unicodedata.east_asian_width(known) not in "AWF"
 
 
 def test_a_terminal_that_lacks_the_glyphs_gets_ascii(everything: tuple[Run, Path]) -> None:

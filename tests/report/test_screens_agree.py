@@ -30,7 +30,8 @@ from weatherglass.report.figures import write_figures
 from weatherglass.report.notebook import run_html
 from weatherglass.report.page import page
 from weatherglass.report.page.topics import chart
-from weatherglass.report.terminal import reasons, results_lines, screen_lines
+from weatherglass.report.rows import results_lines
+from weatherglass.report.terminal import reasons, screen_lines
 from weatherglass.report.view import lay_out, view
 from weatherglass.report.writing import model_card_block, pull_request_summary
 from weatherglass.stats.outcome import Outcome

@@ -19,7 +19,8 @@ from weatherglass.audit.run import Run
 from weatherglass.audit.stored import read_run
 from weatherglass.cli import app
 from weatherglass.report.page import page
-from weatherglass.report.terminal import reasons, results_lines, screen_lines, spread_lines
+from weatherglass.report.rows import results_lines, spread_lines
+from weatherglass.report.terminal import reasons, screen_lines
 from weatherglass.report.view import VIEW_ENTRIES, run_of_view, view
 
 SOURCE = Path(wg.__file__).parent

@@ -28,8 +28,9 @@ from weatherglass.cli import app
 from weatherglass.errors import GateError
 from weatherglass.metrics.exchange import ROUGH
 from weatherglass.report.numbers import format_p
+from weatherglass.report.rows import results_lines
 from weatherglass.report.statements import caveats
-from weatherglass.report.terminal import notes, results_lines
+from weatherglass.report.terminal import notes
 from weatherglass.stats import leave_one_out
 from weatherglass.stats.leave_one_out import LeftOut, removals_of_words
 from weatherglass.stats.permutation import Significance, permutation_test

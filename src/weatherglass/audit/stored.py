@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from weatherglass.audit.folder import FORMAT, JOURNAL, RECORD, read_journal
 from weatherglass.audit.judge import Correction, judge
 from weatherglass.audit.results import Failure, Result, plain_value
 from weatherglass.audit.run import JUDGED, Run, reading_run
-from weatherglass.audit.verdict import outcomes_record, recorded, with_outcomes
+from weatherglass.audit.verdict import Verdict, outcomes_record, recorded, with_outcomes
 from weatherglass.errors import OutputError, unreadable
 from weatherglass.registry import checked_path
 from weatherglass.storage.atomic import gc_paused
@@ -62,6 +62,7 @@ def _read_run(path: Path, record: dict[str, Any]) -> Run:
     if "agreement" not in record:  # a run that was not finished, or an older one
         agreement = metric_agreement(results)
         record["agreement"] = agreement.to_json() if agreement else None
+    judged: Sequence[Verdict] = ()
     if record.get("status") in JUDGED:
         outcomes = record.get("outcomes")
         if record.get("verdicts") is None or outcomes is None or len(outcomes) != len(results):
@@ -70,10 +71,12 @@ def _read_run(path: Path, record: dict[str, Any]) -> Run:
             record["outcomes"] = plain_value(outcomes_record(results))
         else:
             results = with_outcomes(results, outcomes)
+            judged = [Verdict.from_json(verdict) for verdict in record["verdicts"]]
     elif record.get("verdicts") is None:
         record["verdicts"] = []
     failures = [Failure(f["model"], f["test"], f["reason"]) for f in record.get("failures", [])]
-    return Run(results, failures, record, keys, lacking=tuple(lacking)).stored_in(path)
+    run = Run(results, failures, record, keys, lacking=tuple(lacking), judged=tuple(judged))
+    return run.stored_in(path)
 
 
 def read_whole_run(path: Path) -> Run:

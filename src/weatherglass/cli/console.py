@@ -25,6 +25,8 @@ NARROWEST = 40
 NARROWEST_COLUMN = 3
 ERASE = "\r\x1b[K"
 """Erases the line of a terminal, where a progress bar may be drawn."""
+EAST_ASIAN = ("zh", "ja", "ko")
+"""Locales whose terminals may draw characters of ambiguous width, as most of our marks are, two columns wide."""
 IN_ASCII = {
     **{"●": "#", "◐": "+", "◇": "!", "○": "o", "↔": "x", "≈": "~", "≠": "!", "…": "-", "─": "-", "•": "*"},
     **{"│": "|", "┼": "+", "−": "-", "–": "-", "×": "x", "≤": "<=", "≥": ">=", "→": "->", "“": '"', "”": '"'},
@@ -118,8 +120,12 @@ def set_apart(lines: Iterable[str]) -> None:
 
 @cache
 def is_plain(encoding: str | None) -> bool:
-    """Return whether the encoding, or the font of the Linux console, lacks our marks."""
-    if os.environ.get("TERM") == "linux":
+    """Return whether our marks cannot be printed one column wide.
+
+    An encoding or the font of the Linux console may lack them; a terminal of an East Asian locale may draw them wide.
+    """
+    locale = os.environ.get("LC_ALL") or os.environ.get("LC_CTYPE") or os.environ.get("LANG") or ""
+    if os.environ.get("TERM") == "linux" or locale.startswith(EAST_ASIAN):
         return True
     try:
         "".join(IN_ASCII).encode(encoding or "ascii")

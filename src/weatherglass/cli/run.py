@@ -190,7 +190,8 @@ def show(finished: Run, folder: Path, table: bool, verbose: bool, before: Sequen
     """Print the summary, every result if requested, warnings, and the paths of the report."""
     from weatherglass.audit.folder import PAGE
     from weatherglass.cli.console import say, set_apart, warn_about, width_of
-    from weatherglass.report.terminal import results_lines, screen_lines, spread_lines
+    from weatherglass.report.rows import results_lines, spread_lines
+    from weatherglass.report.terminal import screen_lines
     from weatherglass.report.warning_summary import Placed, text_lines, warning_line
 
     width = width_of()

@@ -282,7 +282,7 @@ def compare(
     """
     from weatherglass.audit.stored import read_whole_run
     from weatherglass.gate.worse import check_word, judge_models, judge_runs
-    from weatherglass.report.comparison import answer, caption, comparison_lines
+    from weatherglass.report.rows import answer, caption, comparison_lines
 
     if fail_if:
         check_word(fail_if)

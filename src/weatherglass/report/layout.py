@@ -9,6 +9,10 @@ from typing import Literal
 from weatherglass.storage.printable import cell_len, one_line
 
 GAP = "  "
+MOST_ROWS = 60
+"""With more rows than this, a comparison or a study prints only those that changed."""
+SIZES_FROM, DIRECTION_FROM = 100, 120
+"""Widths of the terminal from which a row has more columns."""
 
 
 class Bold(str):

@@ -3,75 +3,41 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from weatherglass.audit.results import Outcome, Result, mark_of_row, mark_of_topic, published_p
+from weatherglass.audit.results import Outcome, Result, mark_of_topic
 from weatherglass.audit.run import Run
-from weatherglass.audit.verdict import CONTROL, Verdict
+from weatherglass.audit.verdict import Verdict
 from weatherglass.catalogue.names import capitalised, topic_name
 from weatherglass.report import statements
 from weatherglass.report.layout import (
     Bold,
-    Column,
     Dim,
-    Row,
     items_in_lines,
     pad,
     shortened,
-    table_lines,
-    widest_name,
     wrapped,
 )
-from weatherglass.report.measures import spreads
 from weatherglass.report.numbers import (
     bound,
     counted,
     effect,
     format_effect,
     format_interval,
-    format_p,
     percent,
 )
 from weatherglass.storage.printable import cell_len
 
-MOST_ROWS = 60
-"""With more rows than this, a comparison or a study prints only those that changed."""
-INTERVAL_FROM, SIZES_FROM, DIRECTION_FROM = 100, 100, 120
-"""Widths of the terminal from which a row has more columns."""
+INTERVAL_FROM = 100
+"""Width of the terminal from which a topic has its interval."""
 WIDEST = 120
 """Columns of the screen of a run where nothing is cut, as in a pipe."""
 LARGEST = 2.0
 """|d| at the ends of the axis; with sets of equal size |d| cannot be larger."""
-NO_TOPIC, CHECKS = "No topic given", "Sanity checks"
+CHECKS = "Sanity checks"
 FOUND = {True: "✓", False: "✗", None: "–"}
 NOT_TESTED = "not tested"
-
-Series = tuple[str, str, str]
-"""Model, its options and metric: what one table is about."""
-
-
-def series_of(results: Sequence[Result]) -> dict[Series, list[Result]]:
-    """Return the results of each model and metric, in order."""
-    found: dict[Series, list[Result]] = {}
-    for result in results:
-        found.setdefault((result.model, result.options, result.metric), []).append(result)
-    return found
-
-
-def topics_of(run: Run) -> Mapping[str, str]:
-    """Return the topic of each test."""
-    topics: Mapping[str, str] = run.record.get("topics", {})
-    return topics
-
-
-def by_topic(results: Sequence[Result], topics: Mapping[str, str]) -> dict[str, list[Result]]:
-    """Return results by topic in order of appearance, a test without one as its own; sanity checks come last."""
-    groups: dict[str, list[Result]] = {}
-    for result in results:
-        groups.setdefault(topics.get(result.test) or result.test, []).append(result)
-    checks = {CONTROL: groups.pop(CONTROL)} if CONTROL in groups else {}
-    return {**groups, **checks}
 
 
 def screen_lines(run: Run, verdicts: Sequence[Verdict], width: int) -> Iterator[str]:
@@ -347,31 +313,6 @@ def _details(verdict: Verdict, alpha: float, name: str) -> Iterable[str]:
         yield f"People in the IAT (d over persons, a rough guide): {people}."
 
 
-def results_lines(run: Run, width: int) -> Iterator[str]:
-    """Yield every result: a table per model and metric, then what its marks mean."""
-    topics, alpha = topics_of(run), run.alpha
-    models = list(dict.fromkeys((result.model, result.options) for result in run.results))
-    names = dict(zip(models, statements.labels(models), strict=True))
-    for number, (key, rows) in enumerate(series_of(run.results).items()):
-        if number:
-            yield ""
-        yield Bold(_title(rows, names[key[:2]], alpha, width))
-        columns, cells = _table(rows, topics, alpha, width)
-        yield from table_lines(columns, cells, width)
-    yield from _row_legend(run, width)
-
-
-def _title(rows: Sequence[Result], name: str, alpha: float, width: int) -> str:
-    """Return model, metric and how p was computed; the model's name loses its front before anything is cut."""
-    first = rows[0]
-    without_bias = f"   {first.info.scale}" if first.info.scale else ""
-    tested = f"   {how_tested(rows)}, level {alpha:g}" if any(not row.why_no_p for row in rows) else ""
-    tests = counted(len({row.test for row in rows}), "test")
-    number = tests if len(rows) == len({row.test for row in rows}) else f"{len(rows)} results of {tests}"
-    rest = f"   {first.metric}   {number}{without_bias}{tested}"
-    return shortened(shortened(name, max(12, width - len(rest)), "front") + rest, width)
-
-
 def how_tested(rows: Sequence[Result]) -> str:
     """Return the tail and what is exchanged."""
     tails = " or ".join(dict.fromkeys(_TAILS.get(row.alternative, row.alternative) for row in rows))
@@ -382,79 +323,6 @@ def how_tested(rows: Sequence[Result]) -> str:
 
 
 _TAILS = {"greater": "one-sided (greater)", "less": "one-sided (less)", "observed": "on the side observed"}
-
-
-def _table(
-    rows: Sequence[Result], topics: Mapping[str, str], alpha: float, width: int
-) -> tuple[list[Column], list[Row]]:
-    info = rows[0].info
-    intervals = any(row.ci_low is not None for row in rows)
-    levels = " or ".join(dict.fromkeys(percent(row.trust.level) for row in rows if row.trust))
-    published = any(published_p(row) is not None for row in rows)
-    columns = [
-        Column("  test", shorten="middle", least=14, most=widest_name(width)),
-        Column(info.symbol, right=True),
-        *([Column(f"{levels} CI")] if intervals else []),
-        Column("p", right=True),
-        *([Column("published", right=True, from_width=SIZES_FROM)] if published else []),
-        Column("X+Y" if info.from_scores else "units", right=True, from_width=SIZES_FROM),
-        Column("direction", shorten="middle", least=12, from_width=DIRECTION_FROM),
-    ]
-    cells: list[Row] = []
-    heading = ""
-    for topic, own in by_topic(rows, topics).items():
-        named = (
-            NO_TOPIC
-            if topic == own[0].test
-            else CHECKS
-            if topic == CONTROL
-            else capitalised(topic_name(topic))
-        )
-        cells += [named] if named != heading else []
-        heading = named
-        for row in own:
-            ends = format_interval(row.ci_low, row.ci_high, info.decimals)
-            cells.append(
-                [
-                    f"{mark_of_row(row).glyph or ' '} {row.row}",
-                    format_effect(row.value, info.decimals),
-                    *([NOT_TESTED if row.not_tested else ends] if intervals else []),
-                    "" if row.not_tested else format_p(row.p_value, alpha),
-                    *([format_p(published_p(row), alpha)] if published else []),
-                    _sizes(row),
-                    row.not_tested or row.direction,
-                ]
-            )
-    return columns, cells
-
-
-def _sizes(result: Result) -> str:
-    exchanged = [str(units) for units in result.units() if units]
-    return "+".join(exchanged or map(str, result.target_sizes))
-
-
-def _row_legend(run: Run, width: int) -> Iterator[str]:
-    """Yield the marks that occur, and what the columns of a wide table contain."""
-    found = {result.outcome for result in run.results}
-    marks = [f"{outcome.mark} {outcome}" for outcome in Outcome if outcome in found]
-    marks += ["– measured, not tested"] if any(result.not_tested for result in run.results) else []
-    yield from items_in_lines(marks, width)
-    if note := statements.pieces_note(run.results):
-        yield from wrapped(note, width)
-    if width >= SIZES_FROM and any(published_p(result) is not None for result in run.results):
-        yield "published: p as the papers compute it, one-sided, by exchanging single words or sentences"
-
-
-def spread_lines(results: Sequence[Result]) -> Iterator[str]:
-    """Yield the range of d over the metrics for each test; nothing for a single metric."""
-    results = [result for result in results if result.info.poolable]
-    if len({result.metric for result in results}) < 2:
-        return
-    models = list(dict.fromkeys((result.model, result.options) for result in results))
-    for (model, options), name in zip(models, statements.labels(models), strict=True):
-        yield f"d over the metrics, {name}:"
-        own = [result for result in results if (result.model, result.options) == (model, options)]
-        yield from (f"  {spread}" for spread in spreads(own))
 
 
 def notes(run: Run) -> Iterator[str]:

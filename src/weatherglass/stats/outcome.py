@@ -34,7 +34,7 @@ _MARKS = {
 
 
 class Limit(StrEnum):
-    """What keeps an outcome from being more."""
+    """Why an outcome is not stronger."""
 
     ATTRIBUTES = "attribute words"
     """p for random attributes is too large, or does not exist."""

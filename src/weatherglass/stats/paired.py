@@ -67,9 +67,9 @@ class PairedJackknife:
     def ends(self, alpha: float) -> tuple[Vector, Vector]:
         """Return the low and high end of each interval of the change of d, which exclude 0 exactly if p ≤ alpha.
 
-        In the shape of docs/methods 10: the half-width at no change is that of the test on g, carried to d by the slope
-        between the two estimates; at the estimate it is that of the change of d itself. Two effects that differ are
-        not carried to d by one slope: it varies with what the models have in common.
+        As in docs/methods 10, the half-width at no change is that of the test on g, converted to d by the slope between
+        the two estimates; at the estimate it is that of the change of d itself. One slope cannot convert two effects
+        that differ, since it varies with what the models have in common.
         """
         squared = upper_point(alpha / 2, self.scale.df) ** 2
         change = self.scale.effect_size(self.after) - self.scale.effect_size(self.before)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weatherglass.arrays import Matrix, Vector
-from weatherglass.stats.attributes import LARGEST_P_USED, LEAST_SHRINK, fixed_attributes
+from weatherglass.stats.attributes import LARGEST_P_USED, LEAST_SHRINK
 from weatherglass.stats.interval import Interval, ends, jackknife_bias, two_sided_p, upper_point
 from weatherglass.stats.leave_one_out import each_words, without_each_word
 from weatherglass.stats.multiplicity import (
@@ -201,15 +201,9 @@ def _by_t(layout: Layout) -> Significance:
 
 
 def topic_interval(topic: Topic, p: float, alpha: float) -> Interval | None:
-    """Return the interval of D that leaves out 0 exactly when p ≤ alpha; None where it is not estimable.
-
-    The interval of a single test is its row's.
-    """
+    """Return the interval of D that excludes 0 exactly if p ≤ alpha; None if it is not estimable."""
     tests, layout = topic.tests, topic.layout
     centred = [within(np.asarray(test.scores, dtype=np.float64), test.n_x, test.ddof) for test in tests]
-    if len(tests) == 1:
-        x, y = np.split(np.asarray(tests[0].scores, dtype=np.float64), [tests[0].n_x])
-        return fixed_attributes(x, y, p, alpha, tests[0].ddof).interval
     if any(min(scores.scale.n_x, scores.scale.n_y) < 2 or not scores.squares > 0 for scores in centred):
         return None
     by_word = np.zeros_like(layout.scores)

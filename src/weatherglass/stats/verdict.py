@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from weatherglass.stats.attributes import fixed_attributes
 from weatherglass.stats.interval import Interval
 from weatherglass.stats.multiplicity import adjust
 from weatherglass.stats.outcome import Limit, Outcome
@@ -117,7 +118,7 @@ class RowDecision:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicDecision:
-    """The outcome of one topic and what it rests on."""
+    """The outcome of one topic and its evidence."""
 
     outcome: Outcome | None
     """None where no test is tested, or the metric has no p."""
@@ -167,12 +168,16 @@ def measure_topic(tests: Sequence[TopicTest], alpha: float = 0.05) -> TopicEvide
     topic = topic_of([tests[place] for place in taking_part])
     own_p = [_known(test.p_value) for test in topic.tests]
     pieces = beside_pieces(topic, alpha)
-    if len(topic.tests) == 1:  # every p is that of the row, to the bit
+    if len(topic.tests) == 1:  # every number is that of the row, to the bit
+        (test,) = topic.tests
+        x, y = np.split(np.asarray(test.scores, dtype=np.float64), [test.n_x])
+        interval = fixed_attributes(x, y, own_p[0], alpha, test.ddof).interval
         significance = Significance(own_p[0], None, None, "own", 0.0, False, own_p[0])
-        adjusted, p_random = SingleTests(np.array(own_p), "own"), topic.tests[0].p_random
+        adjusted, p_random = SingleTests(np.array(own_p), "own"), test.p_random
         own_pieces = [pieces]
     else:
         significance = topic_p(topic.layout)
+        interval = topic_interval(topic, significance.p_value, alpha)
         adjusted, p_random = adjusted_p_of_tests(topic.layout, own_p), topic_p_random(topic)
         own_pieces = [beside_pieces(topic_of([test]), alpha) for test in topic.tests]
     found = {
@@ -196,7 +201,7 @@ def measure_topic(tests: Sequence[TopicTest], alpha: float = 0.05) -> TopicEvide
         topic=topic,
         places=tuple(taking_part),
         effect_size=topic.layout.effect_size,
-        interval=topic_interval(topic, significance.p_value, alpha),
+        interval=interval,
         p_random=p_random,
         pieces=pieces,
         method_of_rows=adjusted.method,

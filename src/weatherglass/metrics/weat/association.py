@@ -96,7 +96,7 @@ def select_associations(patterns: Sequence[str]) -> list[Association]:
     `*` is every registered association, `*/mean` every similarity with the mean, `azarpanah2021` the twenty
     of that paper.
 
-    >>> [str(measure) for measure in select_associations(["cosine/m*n", "dot/eq2"])]
+    >>> [str(one) for one in select_associations(["cosine/m*n", "dot/eq2"])]
     ['cosine/mean', 'cosine/median', 'cosine/min', 'dot/eq2']
 
     Raises:
@@ -105,7 +105,7 @@ def select_associations(patterns: Sequence[str]) -> list[Association]:
     selected: dict[Association, None] = {}
     for pattern in patterns:
         if GLOB & set(pattern):
-            matches = [measure for measure in known_associations() if fnmatchcase(str(measure), pattern)]
+            matches = [one for one in known_associations() if fnmatchcase(str(one), pattern)]
         else:
             matches = [Association.parse(spelling) for spelling in GROUPS.get(pattern, (pattern,))]
         if not matches:

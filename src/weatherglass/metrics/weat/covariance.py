@@ -56,7 +56,7 @@ def graphical_lasso(
         S: a sample covariance, singular or not, with a positive diagonal.
         penalty: λ, laid on the off-diagonal entries.
         gap: the duality gap to reach.
-        start: the fit of a problem nearby.
+        start: the fit of a similar problem.
         enough: whether to accept a precision with this gap, although it is larger than `gap`.
     """
     fit = start or Fit(np.diag(1 / np.diag(S)), np.diag(np.diag(S)) - S, math.inf)

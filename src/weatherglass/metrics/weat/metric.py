@@ -109,17 +109,17 @@ class Weat:
     name: str = field(init=False, compare=False, repr=False)
     """`similarity/statistic`, the short spelling of `weat(similarity/statistic)`."""
     info: MetricInfo = field(init=False, compare=False, repr=False)
-    """What WEAT declares, and what its measure adds to it."""
+    """What WEAT declares, and what its association adds to it."""
 
     def __post_init__(self) -> None:
-        measure = self.association
-        spelling = f"weat({measure}, profile={self.profile})" if self.profile else str(measure)
+        association = self.association
+        spelling = f"weat({association}, profile={self.profile})" if self.profile else str(association)
         info = replace(
             INFO,
-            signed=STATISTICS.get(measure.statistic).signed,
-            covariances=SIMILARITIES.get(measure.similarity).whitened,
+            signed=STATISTICS.get(association.statistic).signed,
+            covariances=SIMILARITIES.get(association.similarity).whitened,
             # Resampling the mean is a few matrix products; the other statistics take minutes.
-            cheap_to_resample=measure.statistic == "mean",
+            cheap_to_resample=association.statistic == "mean",
         )
         object.__setattr__(self, "name", spelling)
         object.__setattr__(self, "info", info)
@@ -127,8 +127,8 @@ class Weat:
     @property
     def registered(self) -> tuple[tuple[Registry[Any], str], ...]:
         """Return the registries and names that another process needs to know before it computes this metric."""
-        measure = self.association
-        return (SIMILARITIES, measure.similarity), (STATISTICS, measure.statistic)
+        association = self.association
+        return (SIMILARITIES, association.similarity), (STATISTICS, association.statistic)
 
     def __str__(self) -> str:
         return self.name
@@ -232,8 +232,8 @@ def weat(arguments: Sequence[str], named: Mapping[str, str]) -> list[Weat]:
         if name != "profile":
             raise WeatherglassError(f"weat has no parameter '{name}'{suggestion(name, ['profile'])}")
     profile = profile_of(named["profile"]).name if "profile" in named else ""
-    measures = select_associations(arguments) if arguments else [Association()]
-    return [Weat(measure, profile) for measure in measures]
+    associations = select_associations(arguments) if arguments else [Association()]
+    return [Weat(association, profile) for association in associations]
 
 
 def under_profile(metrics: Iterable[Metric], profile: str) -> list[Metric]:

@@ -33,7 +33,7 @@ class Similarity:
     orientation: Literal[1, -1]
     """1 where more means closer (a similarity), -1 where more means farther (a distance)."""
     whitened: bool = False
-    """Whether the vectors are first seen through the covariance of the attribute set (`whiten`)."""
+    """Whether the vectors are first whitened by the covariance of the attribute set (`whiten`)."""
 
 
 def cosine(targets: Matrix, attributes: Matrix) -> Matrix:

@@ -72,7 +72,7 @@ def tables_of(
     return Tables(to_a, to_b, elements, orders)
 
 
-def named_sample(tables: Tables, measure: Association, permute: str, ddof: int) -> NamedSample:
+def named_sample(tables: Tables, association: Association, permute: str, ddof: int) -> NamedSample:
     """Return the units to resample and leave out: single sentences by elements, all sentences of a word by words."""
     names = [
         [e.word for e in elements] if permute == "words" else _distinct_texts(elements)
@@ -81,7 +81,7 @@ def named_sample(tables: Tables, measure: Association, permute: str, ddof: int) 
     units = [unit_numbers(set_names) for set_names in names]
     n_x = int(units[0].max()) + 1
     rows = np.concatenate([units[0], n_x + units[1]])
-    similarity, statistic = SIMILARITIES.get(measure.similarity), STATISTICS.get(measure.statistic)
+    similarity, statistic = SIMILARITIES.get(association.similarity), STATISTICS.get(association.statistic)
     to_a, to_b = mean_by_unit(tables.to_a.T, units[2]).T, mean_by_unit(tables.to_b.T, units[3]).T
     attribute_units = (np.arange(to_a.shape[1]), np.arange(to_b.shape[1]))
     sample = Sample(
@@ -89,7 +89,7 @@ def named_sample(tables: Tables, measure: Association, permute: str, ddof: int) 
     )
     return NamedSample(
         sample,
-        measure.statistic,
+        association.statistic,
         tuple(tuple(dict.fromkeys(set_names)) for set_names in names),
         # A word that appears once has no scores to compare between templates.
         _template_scores(sample, rows, tables) if permute == "words" and rows.max() + 1 < len(rows) else None,

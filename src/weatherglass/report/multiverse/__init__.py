@@ -8,9 +8,17 @@ from typing import Any
 from weatherglass.catalogue.names import capitalised, model_name, set_name, topic_name
 from weatherglass.multiverses.multiverse import Multiverse
 from weatherglass.multiverses.specifications import FACTORS
-from weatherglass.report.layout import Bold, Column, shortened, table_lines, widest_name, wrapped
+from weatherglass.report.layout import (
+    DIRECTION_FROM,
+    SIZES_FROM,
+    Bold,
+    Column,
+    shortened,
+    table_lines,
+    widest_name,
+    wrapped,
+)
 from weatherglass.report.numbers import effect, format_effect, format_p
-from weatherglass.report.terminal import DIRECTION_FROM, SIZES_FROM
 from weatherglass.storage.printable import tsv_line
 
 WIDTH, HEIGHT = 80, 11

@@ -82,7 +82,7 @@ def page(
         agreement: how far the metrics agree over several runs; the record of a single run says so itself.
     """
     layout = lay_out(runs)
-    verdicts = [[Verdict.from_json(one) for one in run.record.get("verdicts") or []] for run in runs]
+    verdicts = [run.verdicts() for run in runs]
     compared = comparison or {}
     changes = changes_between(layout, compared) if compared else []
     pairs = paired_subjects(layout) if len(runs) == 2 else []

@@ -8,9 +8,8 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from weatherglass.progress import spoken_duration
-from weatherglass.report.layout import Column, Row, table_lines
+from weatherglass.report.layout import MOST_ROWS, SIZES_FROM, Column, Row, table_lines
 from weatherglass.report.numbers import effect
-from weatherglass.report.terminal import MOST_ROWS, SIZES_FROM
 from weatherglass.warnings import Warning
 
 if TYPE_CHECKING:

@@ -174,7 +174,7 @@ def joint_tilt(strata: Sequence[tuple[Integers, int]], threshold: int) -> JointT
 
     Args:
         strata: the values of each, ascending, and how many are drawn.
-        threshold: what the sum is to reach.
+        threshold: the value that the sum must reach.
     """
     means = [float(values.mean()) for values, _ in strata]
     sd = math.sqrt(
