@@ -33,7 +33,7 @@ def published_names() -> tuple[str, ...]:
 
 def catalogue_names() -> tuple[str, ...]:
     """Return the names of the 46 published tests, which are the default, and of those in other fields and languages."""
-    return (*published_names(), *field_names())
+    return (*published_names(), *table("fields"))
 
 
 @cache

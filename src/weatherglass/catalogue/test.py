@@ -112,7 +112,7 @@ class Test:
     @property
     def texts(self) -> tuple[str, ...]:
         """Return every distinct text, in order of first appearance."""
-        return tuple(dict.fromkeys(text for element_set in self.sets for text in element_set.texts))
+        return tuple(dict.fromkeys(element.text for one in self.sets for element in one.elements))
 
     def sentences(
         self,
