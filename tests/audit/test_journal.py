@@ -15,10 +15,11 @@ from tests.results import change_record, made_result
 
 import weatherglass as wg
 from weatherglass.arrays import AnyMatrix
-from weatherglass.audit.folder import JOURNAL, RunFolder, journal_line, read_journal
+from weatherglass.audit.folder import JOURNAL, RunFolder, read_journal
 from weatherglass.audit.results import COLUMNS, ElementScore, Result
 from weatherglass.audit.stored import read_run
 from weatherglass.errors import OutputError
+from weatherglass.storage.journal import checked_line
 from weatherglass.warnings import Warning
 
 SMALL = made_result(
@@ -30,6 +31,10 @@ SMALL = made_result(
     warnings=(Warning.of("too-small", x=3, y=3, floor=0.1), Warning("other", "file", {"text": "two"})),
     notes={"oov": {"missing": {"c": 2}}},
 )
+
+
+def journal_line(key: str, result: Result) -> bytes:
+    return checked_line({"key": key, "result": result.to_json()})
 
 
 def written(path: Path, *results: Result) -> Path:
