@@ -140,6 +140,14 @@ def test_a_folder_computes_again_what_was_cut_short_or_damaged(tmp_path: Path) -
         assert again.warnings == []
 
 
+def test_a_file_where_a_folder_should_be_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("mine", encoding="utf-8")
+    with pytest.raises(OutputError, match=naming(str(file), "-o")):
+        wg.run(HashedEncoder(), "weat7", folder=file, trust="none")
+    assert file.read_text(encoding="utf-8") == "mine"
+
+
 def test_a_journal_of_another_program_is_refused_and_stays_as_it_is(tmp_path: Path) -> None:
     journal = tmp_path / JOURNAL
     journal.write_bytes(b'{"event": "started"}\n{"event": "stopped"}\n')

@@ -54,6 +54,8 @@ class RunFolder:
         self._table_took = 0.0
 
     def __enter__(self) -> Self:
+        if self.path.is_file():
+            raise OutputError(f"{self.path}: this is a file; name a folder with -o")
         with self._writing():
             self.path.mkdir(parents=True, exist_ok=True)
             try:
