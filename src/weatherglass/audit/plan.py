@@ -13,7 +13,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
-from weatherglass.audit.judge import Correction
 from weatherglass.audit.settings import Settings, Synonyms, check_profile
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.test import ElementSet, Test
@@ -120,8 +119,6 @@ class Plan:
     """The profiles of its metrics, each once."""
     packages: dict[str, str] = field(init=False, repr=False)
     """By name of a metric of another package: the package and its version, since another may give other numbers."""
-    correction: Correction = field(init=False, repr=False)
-    """How p-values are corrected for multiple tests, and which effects are of interest."""
     parts: dict[tuple[str, str], list[Part]] = field(init=False, repr=False)
     """By test and metric: what the metric measures of the test; empty if its shape does not fit."""
     rows: list[PlannedResult] = field(init=False, repr=False)
@@ -131,9 +128,6 @@ class Plan:
         settings, known = self.settings, self.__dict__  # frozen, so that a plain assignment is refused
         known["profiles"] = profiles_of(self.metrics)
         known["packages"] = {m.name: package for m in self.metrics if (package := package_of(m))}
-        known["correction"] = Correction(
-            settings.correction, settings.alpha, settings.family, settings.smallest
-        )
         known["parts"] = {(t.name, m.name): parts_of(t, m) for t in self.tests for m in self.metrics}
         in_key = settings.in_key()
         in_key["synonyms"] = synonyms_fingerprint(self.synonyms) if self.synonyms else ""
