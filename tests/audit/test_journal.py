@@ -15,10 +15,11 @@ from tests.results import change_record, made_result
 
 import weatherglass as wg
 from weatherglass.arrays import AnyMatrix
-from weatherglass.audit.folder import JOURNAL, RunFolder, journal_line, read_journal
+from weatherglass.audit.folder import JOURNAL, RunFolder, read_journal
 from weatherglass.audit.results import COLUMNS, ElementScore, Result
 from weatherglass.audit.stored import read_run
 from weatherglass.errors import OutputError
+from weatherglass.storage.journal import checked_line
 from weatherglass.warnings import Warning
 
 SMALL = made_result(
@@ -30,6 +31,10 @@ SMALL = made_result(
     warnings=(Warning.of("too-small", x=3, y=3, floor=0.1), Warning("other", "file", {"text": "two"})),
     notes={"oov": {"missing": {"c": 2}}},
 )
+
+
+def journal_line(key: str, result: Result) -> bytes:
+    return checked_line({"key": key, "result": result.to_json()})
 
 
 def written(path: Path, *results: Result) -> Path:
@@ -133,6 +138,14 @@ def test_a_folder_computes_again_what_was_cut_short_or_damaged(tmp_path: Path) -
     assert aside.read_bytes() == content[line : 2 * line].replace(b"0.75", b"0.85", 1)
     with RunFolder(tmp_path) as again:
         assert again.warnings == []
+
+
+def test_a_file_where_a_folder_should_be_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("mine", encoding="utf-8")
+    with pytest.raises(OutputError, match=naming(str(file), "-o")):
+        wg.run(HashedEncoder(), "weat7", folder=file, trust="none")
+    assert file.read_text(encoding="utf-8") == "mine"
 
 
 def test_a_journal_of_another_program_is_refused_and_stays_as_it_is(tmp_path: Path) -> None:

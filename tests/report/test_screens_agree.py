@@ -29,6 +29,7 @@ from weatherglass.report import statements
 from weatherglass.report.figures import write_figures
 from weatherglass.report.notebook import run_html
 from weatherglass.report.page import page
+from weatherglass.report.page.sensitivity import opposite_metrics
 from weatherglass.report.page.topics import chart
 from weatherglass.report.rows import results_lines
 from weatherglass.report.terminal import reasons, screen_lines
@@ -400,3 +401,14 @@ def test_rows_of_every_topic_are_named_for_readers(run: Run) -> None:
     for one in run.verdicts():
         if not one.check and run.results[0].model != HOSTILE and one.metric == run.results[0].metric:
             assert capitalised(topic_name(one.topic)) in parsed.texts
+
+
+def test_metrics_that_differ_in_sign_by_noise_do_not_take_the_headline() -> None:
+    run = wg.run("wordllama", "weat*", ["cosine/mean", "euclidean/mean"])
+    opposed = opposite_metrics(lay_out([run]), [run.alpha])
+    assert opposed
+    assert not any(one.strongly for one in opposed)
+    html = page([run])
+    title = re.sub(r"<[^>]+>", "", html[html.index('<h1 id="title"') : html.index("</h1>")])
+    said = statements.headline_text([one for one in run.verdicts() if one.metric == "cosine/mean"])
+    assert " ".join(said.split()) in " ".join(title.split())

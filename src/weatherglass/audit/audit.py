@@ -24,7 +24,7 @@ from weatherglass.audit.record import finished_record, kept_keys, now, run_recor
 from weatherglass.audit.registrations import Registration
 from weatherglass.audit.results import Failure, Result
 from weatherglass.audit.run import Run
-from weatherglass.audit.verdict import outcomes_record, recorded
+from weatherglass.audit.verdict import conclude, outcomes_record
 from weatherglass.catalogue.test import Test
 from weatherglass.errors import ClusterError, OutputError, UnitError, WeatherglassError, reason
 from weatherglass.metrics.base import Metric
@@ -84,7 +84,9 @@ class Audit:
             record = finished_record(asked_for, plan, finished, failures, unreadable, "interrupted")
             self._write(finished, {**record, "verdicts": []})
             raise
-        results, judged = recorded(judge(self._results(), plan.correction), asked_for)
+        alpha, smallest = plan.settings.alpha, plan.settings.smallest
+        results = judge(self._results(), plan.correction)
+        results, judged = conclude(results, asked_for["topics"], alpha=alpha, smallest=smallest)
         status = "incomplete" if failures else "complete"
         record = finished_record(asked_for, plan, results, failures, unreadable, status)
         record["verdicts"] = [verdict.to_json() for verdict in judged]

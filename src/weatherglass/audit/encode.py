@@ -101,8 +101,18 @@ def observe(
         return model.cut(observe(model.inner, inputs, what, backend, progress))
     distinct = list(dict.fromkeys(asked if isinstance(asked, str) else plain(asked) for asked in inputs))
     progress.stage(f"encoding with {model.name}", len(distinct))
-    elsewhere = not backend.in_process and _goes_elsewhere(model)
-    rows = (_elsewhere if elsewhere else _here)(model, distinct, what, backend, progress)
+    known: dict[Asked, Encoding] = {}
+    if not backend.in_process and _goes_elsewhere(model):
+        known = _elsewhere(model, distinct, what, backend, progress)
+    else:
+        in_parts = getattr(model, "in_parts", isinstance(model, ModelEncoder) and model.costly)
+        # Word vectors are read in one pass over their file, so they are requested all at once.
+        size = CHUNK if in_parts else max(1, len(distinct))
+        for start in range(0, len(distinct), size):
+            some = distinct[start : start + size]
+            known |= encodings_of(_observed(model, some, what))
+            progress.advance(len(some))
+    rows = [known[asked] for asked in distinct]
     coverage = [row.coverage for row in rows]
     if what == "log-probabilities":
         return Observations(distinct, what, [row.values for row in rows], coverage)
@@ -119,23 +129,9 @@ def _goes_elsewhere(model: Model) -> bool:
     return costly and not ENCODERS.registered([kind])
 
 
-def _here(
-    model: Model, inputs: list[Asked], what: What, _backend: Backend, progress: Progress
-) -> list[Encoding]:
-    in_parts = getattr(model, "in_parts", isinstance(model, ModelEncoder) and model.costly)
-    # Word vectors are read in one pass over their file, so they are requested all at once.
-    size = CHUNK if in_parts else max(1, len(inputs))
-    known: dict[Asked, Encoding] = {}
-    for start in range(0, len(inputs), size):
-        some = inputs[start : start + size]
-        known |= encodings_of(_observed(model, some, what))
-        progress.advance(len(some))
-    return [known[asked] for asked in inputs]
-
-
 def _elsewhere(
     model: Model, inputs: list[Asked], what: What, backend: Backend, progress: Progress
-) -> list[Encoding]:
+) -> dict[Asked, Encoding]:
     """Encode in other processes; only this process uses the cache, since other machines may not see its file."""
     cached = model if isinstance(model, CachedEncoder) else None
     known = cached.lookup(inputs, what) if cached else {}
@@ -149,7 +145,7 @@ def _elsewhere(
             raise outcome.error or EncoderError(f"{model.name}: no {what} came back")
         known |= (cached.store if cached else encodings_of)(outcome.value)
         progress.advance(len(outcome.unit.inputs))
-    return [known[asked] for asked in inputs]
+    return known
 
 
 @dataclass(frozen=True, slots=True)

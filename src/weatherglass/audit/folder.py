@@ -54,6 +54,8 @@ class RunFolder:
         self._table_took = 0.0
 
     def __enter__(self) -> Self:
+        if self.path.is_file():
+            raise OutputError(f"{self.path}: this is a file; name a folder with -o")
         with self._writing():
             self.path.mkdir(parents=True, exist_ok=True)
             try:
@@ -96,7 +98,7 @@ class RunFolder:
         """Append a finished result to the journal; once this returns, a kill cannot lose it."""
         assert self._journal is not None, "the folder is not open"
         with self._writing():
-            append_whole(self._journal.fileno(), journal_line(key, result))
+            append_whole(self._journal.fileno(), checked_line({"key": key, "result": result.to_json()}))
         self.finished[key] = result
 
     def table_is_due(self) -> bool:
@@ -166,11 +168,6 @@ class Entry:
     """Whether the line is whole, but cannot be read as a result: it was written in another format."""
 
 
-def journal_line(key: str, result: Result) -> bytes:
-    """Return a result as one line of JSON with its checksum."""
-    return checked_line({"key": key, "result": result.to_json()})
-
-
 def read_journal(path: Path) -> Iterator[Entry]:
     """Yield the entries of a journal in the order in which results were finished; skip an unfinished last line.
 
@@ -206,23 +203,19 @@ def stamped(page: bytes, record: bytes) -> bytes:
         record: the content of the run.json that it was made from.
     """
     whole = page if page.endswith(b"\n") else page + b"\n"
-    return whole + _stamp(whole, record)
+    made_from, shown = (hashlib.sha256(content).hexdigest() for content in (record, whole))
+    return whole + f"<!-- run.json {made_from} sha256 {shown} -->\n".encode()
 
 
 def is_current(page: Path, record: Path) -> bool:
     """Return whether a page is undamaged, and was made from this record by the code that is installed now."""
     try:
         content = page.read_bytes()
-        above = content.rfind(b"\n", 0, -1) + 1
-        made_from_it = content[above:] == _stamp(content[:above], record.read_bytes())
+        shown = content[: content.rfind(b"\n", 0, -1) + 1]
+        made_from_it = content == stamped(shown, record.read_bytes())
         return made_from_it and page.stat().st_mtime >= _newest_source()
     except OSError:
         return False
-
-
-def _stamp(page: bytes, record: bytes) -> bytes:
-    made_from, whole = (hashlib.sha256(content).hexdigest() for content in (record, page))
-    return f"<!-- run.json {made_from} sha256 {whole} -->\n".encode()
 
 
 def _newest_source() -> float:

@@ -18,7 +18,6 @@ from weatherglass.audit.settings import Settings, Synonyms, check_profile
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.test import ElementSet, Test
 from weatherglass.encoders import base, load_encoder
-from weatherglass.encoders.in_memory import spec_or_encoder
 from weatherglass.errors import SpecError, WeatherglassError
 from weatherglass.metrics import METRICS
 from weatherglass.metrics.base import Metric, Shape
@@ -46,16 +45,15 @@ class PlannedModel:
 
     @classmethod
     def of(cls, given: Any) -> PlannedModel:
-        """Return the model that is given as a spelling, an encoder or an object of another library."""
-        found = spec_or_encoder(given)
-        if not isinstance(found, str):
-            encoder: base.Model = base.adapted(found)
+        """Return the model that is given as a spelling, or as an encoder; `models_in` makes these of other objects."""
+        if not isinstance(given, str):
+            encoder: base.Model = base.adapted(given)
             known = encoder.identity()
             # What cannot be hashed has weights that we cannot know: its results are never taken for another's.
             identity, name = known or uuid.uuid4().hex, ""
             transforms: tuple[Transform, ...] = ()
         else:
-            spelling = read_model(found)
+            spelling = read_model(given)
             encoder = load_encoder(spelling.spec)
             known = identity = encoder.identity()
             name, transforms = spelling.name, spelling.transforms

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +18,12 @@ from weatherglass.registry import (
     unknown,
     wrong_type,
 )
-from weatherglass.stats import DEFAULT_CORRECTION
+from weatherglass.stats import DEFAULT_CORRECTION, Budget
 
 if TYPE_CHECKING:
     from weatherglass.metrics.base import Metric
     from weatherglass.metrics.weat.profiles import Profile
-    from weatherglass.stats.permutation.base import Alternative, Budget
+    from weatherglass.stats.permutation.base import Alternative
 
 PERMUTE = ("elements", "words")
 TRUST = ("all", "mean", "none")
@@ -47,20 +47,13 @@ def _option(default: Any, group: str, help: str, choices: str | Sequence[str] = 
     """Return a field with what the command line makes an option of.
 
     Args:
-        default: its default, or the function that makes it.
+        default: its default.
         group: where the help lists it.
         help: what the help says.
         choices: the names that it can have, or "module:attribute" of them, since their module may be heavy.
         range: the least and the largest number that it can have, `min` and `max`.
     """
-    made = {"default_factory": default} if callable(default) else {"default": default}
-    return field(**made, metadata={"help": help, "group": group, "choices": choices, "range": range})
-
-
-def _default_budget() -> Budget:
-    from weatherglass.stats.permutation.base import Budget
-
-    return Budget()
+    return field(default=default, metadata={"help": help, "group": group, "choices": choices, "range": range})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +100,7 @@ class Settings:
     family: int | None = _option(None, MARKS, "Tests to correct for, if more than this run has.", min=1)
     seed: int = _option(0, HOW_P, "Seed of the random draws, if there are any.", min=0)
     precision: float = _option(0.01, HOW_P, "Relative gap of certified bounds.")
-    budget: Budget = _option(_default_budget, HOW_P, "What one p-value may cost: seconds,memory.")
+    budget: Budget = _option(Budget(), HOW_P, "What one p-value may cost: seconds,memory.")
     covariance: str = _option(
         "glasso", COVARIANCE, "Estimator: glasso or ledoit-wolf.", "metrics.weat.covariance:ESTIMATORS"
     )
@@ -135,7 +128,7 @@ class Settings:
         from weatherglass.metrics.weat.covariance import ESTIMATORS
         from weatherglass.metrics.weat.profiles import PROFILES
         from weatherglass.stats.multiplicity import CORRECTIONS
-        from weatherglass.stats.permutation import ALTERNATIVES, METHODS, Budget
+        from weatherglass.stats.permutation import ALTERNATIVES, METHODS
 
         one_of("significance", self.significance, METHODS)
         one_of("alternative", self.alternative, ALTERNATIVES)
@@ -188,10 +181,7 @@ def default_settings() -> dict[str, Any]:
     >>> default_settings()["permute"]
     'words'
     """
-    return {
-        each.name: each.default if each.default_factory is MISSING else each.default_factory()
-        for each in fields(Settings)
-    }
+    return {each.name: each.default for each in fields(Settings)}
 
 
 def check_setting_names(given: Iterable[str], function: Callable[..., Any] | None = None) -> None:

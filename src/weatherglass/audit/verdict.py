@@ -17,7 +17,7 @@ from weatherglass.warnings import Warning
 
 if TYPE_CHECKING:
     from weatherglass.audit.multiverse_p import MultiverseP
-    from weatherglass.stats.topic import AttributeTables, TopicTest
+    from weatherglass.stats.topic import AttributeTables
     from weatherglass.stats.verdict import RowDecision, RowEvidence, TopicDecision, TopicEvidence
 
 CONTROL = "control"
@@ -251,7 +251,19 @@ def _family(
         decision, p = next(decisions)
         for place, row, own in zip(group.places, decision.rows, decision.evidence.rows, strict=True):
             concluded[place] = _with_decision(concluded[place], row, own, decision.family, alpha)
-        yield _judged(group, decision, p, alpha)
+        verdict = replace(
+            group.known,
+            outcome=decision.outcome.value if decision.outcome else None,
+            limit=decision.limit.value if decision.limit else None,
+            marked=tuple(row.row for row, own in zip(group.tested, decision.rows, strict=True) if own.marked),
+            p_adjusted=decision.p_adjusted,
+            p_both_adjusted=decision.p_both_adjusted,
+            multiverse_p=p,
+            family=decision.family,
+            fragile=_fragile(group, decision, alpha) if decision.limit is Limit.ONE_WORD else (),
+        )
+        verdict = _with_numbers(verdict, group, decision.evidence, alpha)
+        yield replace(verdict, why=_why(verdict, group))
 
 
 def _check(group: _Group, alpha: float) -> Verdict:
@@ -305,11 +317,28 @@ class _Group:
 
     def evidence(self, alpha: float) -> TopicEvidence:
         """Return the evidence on the topic before it is compared with other topics."""
+        from weatherglass.stats.topic import TopicTest
         from weatherglass.stats.verdict import measure_topic, measure_unsigned_topic
 
-        if self.signed_d:
-            return measure_topic([_topic_test(row, alpha) for row in self.tested], alpha)
-        return measure_unsigned_topic([(row.p_value, row.lean) for row in self.tested])
+        if not self.signed_d:
+            return measure_unsigned_topic([(row.p_value, row.lean) for row in self.tested])
+        tests = []
+        for row in self.tested:
+            words = sorted(unit_scores(row.scores, "words"), key=lambda unit: unit.role)  # X before Y
+            test = TopicTest(
+                words=[unit.name for unit in words],
+                n_x=sum(unit.role == "X" for unit in words),
+                scores=np.array([unit.score for unit in words]),
+                p_value=row.p_value,
+                ddof=row.ddof,
+                tables=_with_templates(row.tables, row) if row.tables else None,
+                pieces=None if row.pieces is None else np.array(row.pieces),
+                p_random=row.p_random,
+                stable=row.trust.hangs_on("word", alpha) is None if row.trust else None,
+                bound=row.trust.excluded_above if row.trust else None,
+            )
+            tests.append(test)
+        return measure_topic(tests, alpha)
 
 
 def _group(topic: str, places: Sequence[int], results: Sequence[Result]) -> _Group:
@@ -336,25 +365,6 @@ def _group(topic: str, places: Sequence[int], results: Sequence[Result]) -> _Gro
     return _Group(tested, tested_places, known, why_not, first.info.poolable and first.signed)
 
 
-def _topic_test(row: Result, alpha: float) -> TopicTest:
-    """Return what a row contributes to D."""
-    from weatherglass.stats.topic import TopicTest
-
-    words = sorted(unit_scores(row.scores, "words"), key=lambda unit: unit.role)  # X before Y
-    return TopicTest(
-        words=[unit.name for unit in words],
-        n_x=sum(unit.role == "X" for unit in words),
-        scores=np.array([unit.score for unit in words]),
-        p_value=row.p_value,
-        ddof=row.ddof,
-        tables=_with_templates(row.tables, row) if row.tables else None,
-        pieces=None if row.pieces is None else np.array(row.pieces),
-        p_random=row.p_random,
-        stable=row.trust.hangs_on("word", alpha) is None if row.trust else None,
-        bound=row.trust.excluded_above if row.trust else None,
-    )
-
-
 def _with_templates(tables: AttributeTables, row: Result) -> AttributeTables:
     """Return the tables with scores by template, if each target word appears once in each of the same templates."""
     by_word: dict[tuple[str, str], dict[str | None, float]] = {}
@@ -367,22 +377,6 @@ def _with_templates(tables: AttributeTables, row: Result) -> AttributeTables:
     words = sorted(by_word, key=lambda word: word[0])  # X before Y
     templates = np.array([[by_word[word][name] for name in names] for word in words])
     return replace(tables, templates=templates, template_names=tuple(names))
-
-
-def _judged(group: _Group, decision: TopicDecision, multiverse_p: float | None, alpha: float) -> Verdict:
-    verdict = replace(
-        group.known,
-        outcome=decision.outcome.value if decision.outcome else None,
-        limit=decision.limit.value if decision.limit else None,
-        marked=tuple(row.row for row, own in zip(group.tested, decision.rows, strict=True) if own.marked),
-        p_adjusted=decision.p_adjusted,
-        p_both_adjusted=decision.p_both_adjusted,
-        multiverse_p=multiverse_p,
-        family=decision.family,
-        fragile=_fragile(group, decision, alpha) if decision.limit is Limit.ONE_WORD else (),
-    )
-    verdict = _with_numbers(verdict, group, decision.evidence, alpha)
-    return replace(verdict, why=_why(verdict, group))
 
 
 def _with_numbers(verdict: Verdict, group: _Group, evidence: TopicEvidence, alpha: float) -> Verdict:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, Field, fields
+from dataclasses import Field, fields
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -15,9 +15,7 @@ from weatherglass.cli import completion
 from weatherglass.cli.command import argument, flag, option, together
 from weatherglass.cli.completion import DIR, Choice, Completed
 from weatherglass.errors import WeatherglassError
-
-if TYPE_CHECKING:
-    from weatherglass.stats.permutation.base import Budget
+from weatherglass.stats import Budget
 
 DEFAULT_BUDGET = "2s,1GB"
 NUMBER = r"(\d{0,12}\.?\d{1,12})"
@@ -115,7 +113,7 @@ def _setting(field: Field[Any]) -> Callable[[Any], Any]:
         shown = {"type": click.IntRange(**about["range"]), "metavar": "N"}
     elif kind == "float":
         shown = {"type": float, "metavar": "NUMBER"}
-    default = DEFAULT_BUDGET if field.default is MISSING else field.default
+    default = DEFAULT_BUDGET if kind == "Budget" else field.default
     return option(
         f"--{field.name.replace('_', '-')}", default=default, show_default=default is not None,
         help=about["help"], group=about["group"], **shown,
@@ -131,8 +129,6 @@ def parse_budget(text: str) -> Budget:
     Raises:
         WeatherglassError: for any other text.
     """
-    from weatherglass.stats.permutation.base import Budget
-
     match = re.fullmatch(rf"\s*{NUMBER}\s*s?\s*,\s*{NUMBER}\s*([KMG]?)B?\s*", text, re.IGNORECASE)
     if match is None:
         raise WeatherglassError(f"the budget '{text}' should be SECONDS,MEMORY, such as 2s,1GB")

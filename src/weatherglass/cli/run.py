@@ -139,7 +139,7 @@ def run(
         earlier = read_baseline(baseline)
         if not add:
             check_common(earlier, [test.name for test in choose_tests(tests)], "this run")
-    held = record_if_readable(folder)
+    held = None if quiet or as_json else record_if_readable(folder)
     with progress(quiet or as_json, folder) as bar:
         finished = audit(
             list(models) or [DEFAULT_MODEL],

@@ -222,7 +222,6 @@ def _write_text(text: str, path: Path | None, form: str) -> list[Path]:
 @option(
     "-m",
     "--metric",
-    "--measure",
     "metric",
     type=METRIC,
     metavar="METRIC",

@@ -61,8 +61,8 @@ WORDS: dict[Outcome, Word] = {
     ),
     Outcome.ISOLATED: Word(
         "Isolated",
-        "a single test stands out, the topic as a whole does not",
-        "anything about the topic beyond that test",
+        "single tests stand out, the topic as a whole does not",
+        "anything about the topic beyond those tests",
     ),
     Outcome.UNCONFIRMED: Word(
         "Unconfirmed",

@@ -7,6 +7,7 @@ formulas of the tests.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weatherglass.lazy import lazy_names
@@ -22,6 +23,15 @@ if TYPE_CHECKING:
 
 DEFAULT_CORRECTION = "holm"
 """The default correction for multiple tests; here it can be imported without numpy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The time and memory that `auto` may use for one p-value; here it can be imported without numpy."""
+
+    seconds: float = 2.0
+    bytes: int = 1_000_000_000
+
 
 _PLACES = {
     "fixed_attributes": "attributes",

@@ -129,7 +129,11 @@ def models_in(given: Any) -> list[str | Model]:
     several = isinstance(given, list | tuple) and not is_pair(given)
     if several and not given:
         raise EncoderError(f"no model is given; expected {ACCEPTED}, or several in a list")
-    return [spec_or_encoder(each) for each in (given if several else [given])]
+    found: list[str | Model] = []
+    for each in given if several else [given]:
+        is_spec = isinstance(each, str | os.PathLike)
+        found.append(os.fspath(each) if is_spec else each if is_encoder(each) else model(each))
+    return found
 
 
 def one_model_in(given: Any) -> str | Model:
@@ -142,14 +146,6 @@ def one_model_in(given: Any) -> str | Model:
     if len(found) > 1:
         raise EncoderError(f"one model is needed here, but {len(found)} are given")
     return found[0]
-
-
-def spec_or_encoder(given: Any) -> str | Model:
-    """Return a spec or path as text, a Model unchanged, and any other object as a Model."""
-    if isinstance(given, str | os.PathLike):
-        return os.fspath(given)
-    found: Model = given if is_encoder(given) else model(given)
-    return found
 
 
 def is_encoder(given: object) -> bool:

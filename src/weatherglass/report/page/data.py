@@ -84,7 +84,10 @@ def script_data(
         ),
         "contexts": CONTEXTS,
         "topics": [[topic_name(topic), tests] for topic, tests in layout.topics.items()],
-        "marks": [*marks, {"symbol": "", "dot": "unconfirmed", "outline": "", "words": "not judged"}],
+        "marks": [
+            *marks,
+            {"symbol": "", "dot": "unconfirmed", "outline": "", "words": "no verdict for this row"},
+        ],
         "metrics": layout.metrics,
         "poolable": [info.poolable for info in layout.infos],
         "methods": list(dict.fromkeys(result.p_method for result in results)),

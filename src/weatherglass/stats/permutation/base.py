@@ -5,16 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from weatherglass.stats import Budget as Budget
+
 Alternative = Literal["greater", "less", "two-sided", "observed"]
 ALTERNATIVES: tuple[Alternative, ...] = ("greater", "less", "two-sided", "observed")
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """The time and memory that `auto` may use for one p-value."""
-
-    seconds: float = 2.0
-    bytes: int = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,9 +84,9 @@ function elementsFigure(r) {
 function correctedFigure(r) {
   const alpha = subjects[r.subject].run.alpha;
   if (whyNoP(r)) return null;
-  if (r.pAdjusted === null) return figure("After correction", absent, "not judged: the run is not complete");
+  if (r.pAdjusted === null) return figure("p corrected over all rows", absent, "not computed: the run is not complete");
   const { symbol, words } = markOf(r);
-  return figure("After correction", make("span", {}, pText(r.pAdjusted), " ", symbol && glyph(symbol)), words, `level ${alpha}`);
+  return figure("p corrected over all rows", pText(r.pAdjusted), make("span", {}, symbol && glyph(symbol), ` ${words}`), `level ${alpha}; verdicts are corrected over topics`);
 }
 
 // The same effect asked about twice: for these attribute words, and for others like them.
@@ -95,20 +95,20 @@ function detailReadings(r, found) {
   const { alternative } = procedure(r);
   const bounds = (low, high, kind, reason) => (present(low) ? make("span", {}, interval(low, high), make("small", {}, ` ${kind}`)) : reason || "not computed");
   const lines = [
-    ["with these attribute words", effect(r.d), bounds(r.ciLow, r.ciHigh, intervalKind(found), found.fixed_reason), `${pText(r.p)}${alternative === "two-sided" ? "" : ` (${alternative})`}`],
-    ["with others like them", effect(r.dAttr), bounds(r.ciAttrLow, r.ciAttrHigh, "jackknife", found.random_reason), pText(r.pAttr)],
+    ["fixed: the words tested", effect(r.d), bounds(r.ciLow, r.ciHigh, intervalKind(found), found.fixed_reason), `${pText(r.p)}${alternative === "two-sided" ? "" : ` (${alternative})`}`],
+    ["random: other words of this kind", effect(r.dAttr), bounds(r.ciAttrLow, r.ciAttrHigh, "jackknife", found.random_reason), pText(r.pAttr)],
   ];
   const { level, alpha } = subjects[r.subject].run;
-  return make("div", { class: "readings" }, make("h3", {}, "How far it reaches"),
+  return make("div", { class: "readings" }, make("h3", {}, "Fixed and random attribute words"),
     make("p", { class: "intro" }, readingsText(r, found)),
     make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Both readings" }, make("table", { class: "plain" },
-      make("thead", {}, make("tr", {}, ["Reading", "d", `${level} interval`, "p"].map((head, n) => make("th", { scope: "col", class: n % 2 ? "n" : "" }, head)))),
+      make("thead", {}, make("tr", {}, ["Attribute words", "d", `${level} interval`, "p"].map((head, n) => make("th", { scope: "col", class: n % 2 ? "n" : "" }, head)))),
       make("tbody", {}, lines.map(([name, ...cells]) => make("tr", {}, make("th", { scope: "row" }, name), cells.map((text, n) => make("td", { class: n === 1 ? "" : "n" }, text))))))),
     factList({
       "Score reliability over attribute words": present(found.score_reliability) ? effect(found.score_reliability) : undefined,
-      "With others like them, excluded at 5 %: |d| above": present(found.excluded_above) ? effect(found.excluded_above) : undefined,
-      [`Smallest d found with a chance of 80 % at p ≤ ${alpha}`]: present(found.minimum_detectable) ? effect(found.minimum_detectable) : undefined,
-      ...(found.power ? { "Chance to find an effect of": Object.entries(found.power).map(([d, chance]) => `${d}: ${chance.toFixed(2)}`).join(", ") } : {}),
+      "Ruled out at 5 % with random attribute words: |d| above": present(found.excluded_above) ? effect(found.excluded_above) : undefined,
+      [`Smallest d detected with 80 % power at p ≤ ${alpha}`]: present(found.minimum_detectable) ? effect(found.minimum_detectable) : undefined,
+      ...(found.power ? { "Power to detect d": Object.entries(found.power).map(([d, chance]) => `${d}: ${chance.toFixed(2)}`).join(", ") } : {}),
     }));
 }
 
