@@ -11,8 +11,9 @@ import numpy as np
 from benchmarks._rows import Options, Row, cpu, exponent
 
 from weatherglass.audit.folder import RunFolder
-from weatherglass.audit.judge import Correction, judge
+from weatherglass.audit.judge import judge
 from weatherglass.audit.results import Result
+from weatherglass.audit.settings import Settings
 from weatherglass.stats.permutation import permutation_test
 
 
@@ -64,7 +65,7 @@ def results(number: int) -> float:
                 folder.add(str(i), made(i))
                 if folder.table_is_due():
                     folder.write_table(list(folder.finished.values()))
-            folder.write_table(judge(list(folder.finished.values()), Correction()))
+            folder.write_table(judge(list(folder.finished.values()), Settings()))
 
     return cpu(keep, 1)
 

@@ -14,8 +14,9 @@ from tests.results import made_result
 
 import weatherglass as wg
 from weatherglass.audit.evaluate import associate
-from weatherglass.audit.judge import Correction, family_sizes, judge
+from weatherglass.audit.judge import family_sizes, judge
 from weatherglass.audit.results import NO_DIRECTION, ElementScore, Result
+from weatherglass.audit.settings import Settings
 from weatherglass.errors import UnknownNameError, WeatherglassError
 
 
@@ -25,22 +26,24 @@ def with_p(p: float, metric: str = "cosine/mean", floor: float = 1e-9) -> Result
 
 def test_marks_follow_holm_worked_by_hand() -> None:
     """alpha 0.05, N 4: 0.01 ≤ 0.05/4, 0.02 > 0.05/3, so one is rejected; 0.03 and 0.02 are below alpha alone."""
-    judged = judge([with_p(0.03), with_p(0.01), with_p(0.2), with_p(0.02)], Correction("holm", 0.05))
+    judged = judge(
+        [with_p(0.03), with_p(0.01), with_p(0.2), with_p(0.02)], Settings(correction="holm", alpha=0.05)
+    )
     assert [result.mark for result in judged] == ["*", "**", "", "*"]
     assert [result.p_adjusted for result in judged] == pytest.approx([0.06, 0.04, 0.2, 0.06])
 
 
 def test_each_measure_is_a_family_of_its_own() -> None:
     results = [with_p(0.01), with_p(0.01, metric="dot/mean"), with_p(0.5, metric="dot/mean")]
-    assert family_sizes(results, Correction()) == {"cosine/mean": 1, "dot/mean": 2}
-    assert [result.p_adjusted for result in judge(results, Correction())] == pytest.approx([0.01, 0.02, 0.5])
+    assert family_sizes(results) == {"cosine/mean": 1, "dot/mean": 2}
+    assert [result.p_adjusted for result in judge(results, Settings())] == pytest.approx([0.01, 0.02, 0.5])
 
 
 def test_a_stated_family_counts_tests_that_are_not_at_hand() -> None:
     """May et al.: the floor of 8 + 8, 7.8e-5, is * in a family of 644 and ** in one of 46 (docs/methods 4)."""
     p = 1 / 12870
-    assert judge([with_p(p)], Correction("holm", 0.01, 46))[0].mark == "**"
-    assert judge([with_p(p)], Correction("holm", 0.01, 644))[0].mark == "*"
+    assert judge([with_p(p)], Settings(correction="holm", alpha=0.01, family=46))[0].mark == "**"
+    assert judge([with_p(p)], Settings(correction="holm", alpha=0.01, family=644))[0].mark == "*"
 
 
 @pytest.mark.parametrize("permute", ["words", "elements"])
@@ -68,7 +71,8 @@ def test_westfall_young_over_sentences_is_counted_by_hand() -> None:
         tests.append(replace(made_result(0.001), test=name, permute="elements", scores=elements))
         columns.append((scores - scores.mean()) / scores.std())
     judged = judge(
-        [replace(test, alternative="two-sided") for test in tests], Correction("westfall-young", 0.05)
+        [replace(test, alternative="two-sided") for test in tests],
+        Settings(correction="westfall-young", alpha=0.05),
     )
     z = np.array(columns)
     largest = [np.abs(z[:, list(chosen)].sum(axis=1)).max() for chosen in combinations(range(12), 6)]
@@ -81,7 +85,7 @@ def test_westfall_young_over_sentences_is_counted_by_hand() -> None:
     [(0.014, ["too-small"]), (0.001, []), (1e-5, [])],
 )
 def test_a_floor_that_is_too_high_is_said(floor: float, kinds: list[str]) -> None:
-    (result,) = judge([with_p(0.5, floor=floor)], Correction("holm", 0.01, 46))
+    (result,) = judge([with_p(0.5, floor=floor)], Settings(correction="holm", alpha=0.01, family=46))
     assert [warning.kind for warning in result.warnings] == kinds
     x, y = result.units()
     sizes = {"x": x, "y": y, "unit": result.permute if y else "exchangeable units"}
@@ -93,7 +97,7 @@ def test_a_floor_that_is_too_high_is_said(floor: float, kinds: list[str]) -> Non
 )
 def test_a_correction_that_makes_no_sense_is_refused(method: str, alpha: float, family: int | None) -> None:
     with pytest.raises(WeatherglassError):
-        Correction(method, alpha, family)
+        Settings(correction=method, alpha=alpha, family=family)
 
 
 def test_direction_is_said_in_words() -> None:
@@ -119,4 +123,4 @@ def test_four_plus_four_elements_cannot_reach_one_percent() -> None:
 
 def test_a_misspelt_correction_is_answered_with_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match=naming("correction", "hol", "holm, ", suggesting="holm")):
-        Correction("hol")
+        Settings(correction="hol")

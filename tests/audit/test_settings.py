@@ -11,7 +11,6 @@ from tests.messages import naming
 from tests.models import HashedEncoder
 
 import weatherglass as wg
-from weatherglass.audit.judge import Correction
 from weatherglass.audit.settings import JUDGING, Settings
 from weatherglass.cli.questions import words
 from weatherglass.errors import UnknownNameError, WeatherglassError
@@ -135,5 +134,5 @@ def test_associate_takes_one_measure() -> None:
 def test_whoever_names_no_correction_gets_the_same_one() -> None:
     of_words = next(option.default for option in words.params if option.name == "correction")
     in_python = signature(wg.word_map).parameters["correction"].default
-    defaults = {Settings().correction, Correction().method, in_python, of_words}
+    defaults = {Settings().correction, in_python, of_words}
     assert defaults == {DEFAULT_CORRECTION, signature(adjust).parameters["method"].default}

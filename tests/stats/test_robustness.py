@@ -19,8 +19,9 @@ from tests.results import made_result
 import weatherglass as wg
 from weatherglass.arrays import Vector
 from weatherglass.audit.explain import explain
-from weatherglass.audit.judge import Correction, judge
+from weatherglass.audit.judge import judge
 from weatherglass.audit.results import Result
+from weatherglass.audit.settings import Settings
 from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_test
 from weatherglass.catalogue.test import ElementSet, Test
@@ -118,7 +119,7 @@ def test_the_null_distribution_is_that_of_all_relabellings() -> None:
 
 def judged(**changes: object) -> Result:
     (result,) = wg.run(HashedEncoder(), tests="weat7").results
-    return judge([replace(result, warnings=(), **changes)], Correction("holm", 0.05))[0]  # type: ignore[arg-type]
+    return judge([replace(result, warnings=(), **changes)], Settings(correction="holm", alpha=0.05))[0]  # type: ignore[arg-type]
 
 
 @pytest.mark.large
@@ -228,7 +229,8 @@ def test_an_effect_is_called_small_only_below_a_stated_size(
     smallest: float | None, excluded: float | None, small: bool | None
 ) -> None:
     result = judge(
-        [made_result(trust=made_trust(excluded_above=excluded))], Correction("holm", 0.05, smallest=smallest)
+        [made_result(trust=made_trust(excluded_above=excluded))],
+        Settings(correction="holm", alpha=0.05, smallest=smallest),
     )[0]
     assert result.small is small
 

@@ -97,7 +97,6 @@ def run(
         synonyms,
         frozenset(metric.name for metric in selected) - {metric.name for metric in by_name},
     )
-    plan.check()
     workers = backend(jobs, scheduler, shared_dir)
     # What other processes have to be told; a lambda that cannot be sent is refused before anything is written.
     registrations = () if workers.in_process else registrations_for(plan.metrics, chosen.covariance)

@@ -85,7 +85,7 @@ class Audit:
             self._write(finished, {**record, "verdicts": []})
             raise
         alpha, smallest = plan.settings.alpha, plan.settings.smallest
-        results = judge(self._results(), plan.correction)
+        results = judge(self._results(), plan.settings)
         results, judged = conclude(results, asked_for["topics"], alpha=alpha, smallest=smallest)
         status = "incomplete" if failures else "complete"
         record = finished_record(asked_for, plan, results, failures, unreadable, status)

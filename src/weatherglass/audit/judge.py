@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from weatherglass.arrays import Vector
 from weatherglass.audit.results import Result, unit_scores
-from weatherglass.errors import WeatherglassError
-from weatherglass.registry import one_of
-from weatherglass.stats import DEFAULT_CORRECTION
-from weatherglass.stats.multiplicity import CORRECTIONS, adjust, adjust_groups
+from weatherglass.audit.settings import Settings
+from weatherglass.stats.multiplicity import adjust, adjust_groups
 from weatherglass.stats.power import Alternative as Tail
 from weatherglass.stats.power import minimum_detectable_effect_size, power
 from weatherglass.warnings import Warning
@@ -25,57 +23,60 @@ POWER_EFFECTS = (0.2, 0.5, 0.8, 1.2)
 """Effect sizes that power is given for; the first three are Cohen's small, medium and large."""
 
 
-@dataclass(frozen=True, slots=True)
-class Correction:
-    """How p-values are corrected for multiple tests, and which effects are of interest (docs/methods 4 and 10.5)."""
+def family_sizes(results: Sequence[Result], family: int | None = None) -> dict[str, int]:
+    """Return the size of each family: all rows with the same metric and permutation unit, if the metric has a p.
 
-    method: str = DEFAULT_CORRECTION
-    alpha: float = 0.05
-    family: int | None = None
-    """How many tests to count, if more than there are rows."""
-    smallest: float | None = None
-    """The smallest |d| of interest; without one, no effect is called small."""
-
-    def __post_init__(self) -> None:
-        one_of("correction", self.method, CORRECTIONS)
-        if not 0 < self.alpha < 1:
-            raise WeatherglassError(f"alpha is {self.alpha}, but should lie between 0 and 1")
-        if self.family is not None and self.family < 1:
-            raise WeatherglassError(f"family is {self.family}, but should count at least one test")
-
-
-def family_sizes(results: Sequence[Result], correction: Correction) -> dict[str, int]:
-    """Return the size of each family: all rows with the same metric and permutation unit, if the metric has a p."""
+    Args:
+        results: of one run.
+        family: how many tests to count instead, if more than there are rows.
+    """
     rows: dict[str, int] = defaultdict(int)
     for result in results:
         if not result.why_no_p:
             rows[_family(result)] += 1
-    return {name: correction.family or size for name, size in rows.items()}
+    return {name: family or size for name, size in rows.items()}
 
 
-def judge(results: Sequence[Result], correction: Correction) -> list[Result]:
-    """Return the results with adjusted p, marks and warnings."""
+def judge(results: Sequence[Result], settings: Settings) -> list[Result]:
+    """Return the results with p adjusted within each family, marks, power and warnings (docs/methods 4 and 10.5)."""
     families: dict[str, list[int]] = defaultdict(list)
     for row, result in enumerate(results):
         families[_family(result)].append(row)
-    judged = list(results)
+    adjusted = np.empty(len(results))
     for rows in families.values():
-        p_values = np.array([results[row].p_value for row in rows])
-        if correction.method == WESTFALL_YOUNG:
-            adjusted = _westfall_young_by_group([results[row] for row in rows], correction)
+        if settings.correction == WESTFALL_YOUNG:
+            adjusted[rows] = _westfall_young_by_group([results[row] for row in rows], settings.family)
         else:
-            adjusted = adjust(p_values, correction.method, correction.family)
-        for place, row in enumerate(rows):
-            judged[row] = _judged(results[row], float(adjusted[place]), correction)
+            p_values = np.array([results[row].p_value for row in rows])
+            adjusted[rows] = adjust(p_values, settings.correction, settings.family)
+    judged, alpha = [], settings.alpha
+    for result, p_adjusted in zip(results, adjusted.tolist(), strict=True):
+        mark = ("**" if p_adjusted <= alpha else "*") if result.p_value <= alpha else ""
+        warnings = list(result.warnings)
+        if result.p_floor > alpha:  # what the smallest p of this size rules out
+            warnings.append(Warning.of("too-small", **floor_values(result, alpha)))
+        if mark:
+            warnings += _support_warnings(result, alpha)
+        if result.p_elements is not None and result.p_elements <= alpha < result.p_value:
+            warnings.append(Warning.of("pseudoreplication", alpha=alpha))
+        judgement = replace(
+            result,
+            p_adjusted=p_adjusted,
+            mark=mark,
+            warnings=tuple(dict.fromkeys(warnings)),  # a saved run is judged again when it is loaded
+            **power_fields(result, alpha),
+            small=is_small(result, settings.smallest),
+        )
+        judged.append(judgement)
     return judged
 
 
-def _westfall_young_by_group(results: Sequence[Result], correction: Correction) -> Vector:
+def _westfall_young_by_group(results: Sequence[Result], family: int | None) -> Vector:
     """Return p adjusted within the tests that exchange the same units, and between these groups."""
     groups: dict[Hashable, list[int]] = defaultdict(list)
     for place, result in enumerate(results):
         groups[_exchanged(result)].append(place)
-    missing = (correction.family or len(results)) - len(results)
+    missing = (family or len(results)) - len(results)
     within = [_westfall_young([results[place] for place in places]) for places in groups.values()]
     adjusted = np.empty(len(results))
     for places, p in zip(groups.values(), adjust_groups(within, len(groups) + missing), strict=True):
@@ -119,30 +120,6 @@ def _westfall_young(results: Sequence[Result]) -> Vector:
 
 def _family(result: Result) -> str:
     return result.metric if result.permute == "elements" else f"{result.metric}, by {result.permute}"
-
-
-def _judged(
-    result: Result,
-    p_adjusted: float,
-    correction: Correction,
-) -> Result:
-    alpha = correction.alpha
-    mark = ("**" if p_adjusted <= alpha else "*") if result.p_value <= alpha else ""
-    warnings = list(result.warnings)
-    if result.p_floor > alpha:  # what the smallest p of this size rules out
-        warnings.append(Warning.of("too-small", **floor_values(result, alpha)))
-    if mark:
-        warnings += _support_warnings(result, alpha)
-    if result.p_elements is not None and result.p_elements <= alpha < result.p_value:
-        warnings.append(Warning.of("pseudoreplication", alpha=alpha))
-    return replace(
-        result,
-        p_adjusted=p_adjusted,
-        mark=mark,
-        warnings=tuple(dict.fromkeys(warnings)),  # a saved run is judged again when it is loaded
-        **power_fields(result, alpha),
-        small=is_small(result, correction.smallest),
-    )
 
 
 def is_small(result: Result, smallest: float | None) -> bool | None:

@@ -13,7 +13,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
-from weatherglass.audit.judge import Correction
 from weatherglass.audit.settings import Settings, Synonyms, check_profile
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.test import ElementSet, Test
@@ -106,7 +105,7 @@ class PlannedResult:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be computed, and how."""
+    """What is to be computed, and how; a plan that contradicts itself is refused before any work is done."""
 
     models: list[PlannedModel]
     tests: list[Test]
@@ -120,8 +119,6 @@ class Plan:
     """The profiles of its metrics, each once."""
     packages: dict[str, str] = field(init=False, repr=False)
     """By name of a metric of another package: the package and its version, since another may give other numbers."""
-    correction: Correction = field(init=False, repr=False)
-    """How p-values are corrected for multiple tests, and which effects are of interest."""
     parts: dict[tuple[str, str], list[Part]] = field(init=False, repr=False)
     """By test and metric: what the metric measures of the test; empty if its shape does not fit."""
     rows: list[PlannedResult] = field(init=False, repr=False)
@@ -129,12 +126,18 @@ class Plan:
 
     def __post_init__(self) -> None:
         settings, known = self.settings, self.__dict__  # frozen, so that a plain assignment is refused
+        least = len(self.models) * len(self.tests)
+        if settings.family is not None and settings.family < least:
+            raise WeatherglassError(f"family is {settings.family}, but this run alone has {least} tests")
         known["profiles"] = profiles_of(self.metrics)
+        for profile in self.profiles:
+            check_profile(profile, settings)
         known["packages"] = {m.name: package for m in self.metrics if (package := package_of(m))}
-        known["correction"] = Correction(
-            settings.correction, settings.alpha, settings.family, settings.smallest
-        )
         known["parts"] = {(t.name, m.name): parts_of(t, m) for t in self.tests for m in self.metrics}
+        for metric in self.metrics:
+            fits = any(self.parts[test.name, metric.name] for test in self.tests)
+            if not fits and metric.name not in self.optional:
+                raise WeatherglassError(self._no_test_fits(metric))
         in_key = settings.in_key()
         in_key["synonyms"] = synonyms_fingerprint(self.synonyms) if self.synonyms else ""
         known["rows"] = rows = []
@@ -146,19 +149,6 @@ class Plan:
                 whole = [*identity, *([] if part.whole else [part.sets]), *of_package]
                 key = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
                 rows.append(PlannedResult(model, test, metric, part, key))
-
-    def check(self) -> None:
-        """Refuse a family smaller than the plan, before any work is done."""
-        rows = len(self.models) * len(self.tests)
-        family = self.settings.family
-        if family is not None and family < rows:
-            raise WeatherglassError(f"family is {family}, but this run alone has {rows} tests")
-        for profile in self.profiles:
-            check_profile(profile, self.settings)
-        for metric in self.metrics:
-            fits = any(self.parts[test.name, metric.name] for test in self.tests)
-            if not fits and metric.name not in self.optional:
-                raise WeatherglassError(self._no_test_fits(metric))
 
     def _no_test_fits(self, metric: Metric) -> str:
         """Return an error text: the shape that a metric takes, and which published tests have it."""

@@ -133,7 +133,13 @@ def run_record(
         "settings": plain(asdict(plan.settings)),
         "keys": [row.key for row in plan.rows],
         "result_count": 0,
-        "correction": {**asdict(plan.correction), "sizes": {}},
+        "correction": {
+            "method": plan.settings.correction,
+            "alpha": plan.settings.alpha,
+            "family": plan.settings.family,
+            "smallest": plan.settings.smallest,
+            "sizes": {},
+        },
         "citations": sorted({test.citation for test in plan.tests if test.citation}),
     }
     return merged_record(record, added_to, kept) if added_to else record
@@ -180,7 +186,7 @@ def finished_record(
             for model in record["models"]
         ],
         "result_count": len(results),
-        "correction": {**record["correction"], "sizes": family_sizes(results, plan.correction)},
+        "correction": {**record["correction"], "sizes": family_sizes(results, plan.settings.family)},
         "power": {f"{r.units_x} + {r.units_y} {r.permute}": dict(r.power) for r in results if r.power},
         "headline": headline(plan, results) if plan.profiles else None,
         "missing_words": missing,
@@ -308,7 +314,7 @@ def cached_run(plan: Plan, call: Mapping[str, Any], folder: RunFolder) -> Run | 
         return None
     if len(record.get("outcomes") or ()) != len(keys):
         return None
-    results = judge([folder.finished[key] for key in keys], plan.correction)
+    results = judge([folder.finished[key] for key in keys], plan.settings)
     results = with_outcomes(results, record["outcomes"])
     asked_for = finished_record(run_record(plan, call, now()), plan, results, [], folder.warnings, "complete")
     if not _is_same(record, json.loads(json.dumps(asked_for))) or not folder.table_is_current(results):

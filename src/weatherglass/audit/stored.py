@@ -9,9 +9,10 @@ from typing import Any
 
 from weatherglass.audit.agreement import metric_agreement
 from weatherglass.audit.folder import FORMAT, JOURNAL, RECORD, read_journal
-from weatherglass.audit.judge import Correction, judge
+from weatherglass.audit.judge import judge
 from weatherglass.audit.results import Failure, Result, plain_value
 from weatherglass.audit.run import JUDGED, Run, reading_run
+from weatherglass.audit.settings import Settings
 from weatherglass.audit.verdict import Verdict, outcomes_record, recorded, with_outcomes
 from weatherglass.errors import OutputError, unreadable
 from weatherglass.registry import checked_path
@@ -42,11 +43,9 @@ def _read_run(path: Path, record: dict[str, Any]) -> Run:
     keys = tuple(key for key in record["keys"] if key in by_key)
     results = [by_key[key] for key in keys]
     if record.get("status") in JUDGED:
-        settings = record["settings"]
-        correction = Correction(
-            settings["correction"], settings["alpha"], settings["family"], settings.get("smallest")
-        )
-        results = judge(results, correction)
+        stored = record["settings"]
+        judging = {name: stored[name] for name in ("correction", "alpha", "family")}
+        results = judge(results, Settings(**judging, smallest=stored.get("smallest")))
     lacking = []
     missing = len(record["keys"]) - len(results)
     if (
