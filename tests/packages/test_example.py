@@ -30,7 +30,7 @@ from weatherglass.catalogue.test import Element
 from weatherglass.encoders import Spec
 from weatherglass.metrics.base import Context, Metric
 from weatherglass.metrics.sets import VectorSet
-from weatherglass.warnings import as_warnings
+from weatherglass.warnings import as_warning
 
 EXAMPLE = Path(__file__).parent / "example"
 SOURCE = str(Path(wg.__file__).parents[1])
@@ -170,7 +170,7 @@ def test_its_warning_is_shown_stored_and_counted(environment: dict[str, str], tm
     assert stored == {"kind": "few-dimensions", "subject": "hashed:16", "values": {"width": 16}}
     assert "16 dimensions" in (tmp_path / "report.html").read_text(encoding="utf-8")
     # Without the package the kind has no sentence, and the values are shown.
-    (warning,) = as_warnings(read_run(tmp_path).record["warnings"])
+    (warning,) = map(as_warning, read_run(tmp_path).record["warnings"])
     assert mentions(warning.text, "few-dimensions", 16)
 
 

@@ -25,7 +25,7 @@ from weatherglass.parallel import backend
 from weatherglass.progress import Progress, Silent, check_progress
 from weatherglass.registry import checked_path, checked_texts
 from weatherglass.vectors import FORMATS, read_every_word, write_vectors
-from weatherglass.warnings import as_warnings
+from weatherglass.warnings import as_warning
 
 BLOCK = 4096
 """Rows that are changed and written at a time."""
@@ -206,7 +206,7 @@ def mitigate(
         for transform, change in zip(chosen.transforms, changes, strict=True)
         for note in getattr(change, "notes", ())
     ]
-    notes += map(str, as_warnings(chosen.encoder.warnings()))
+    notes += [str(as_warning(warning)) for warning in chosen.encoder.warnings()]
     return Mitigation(chosen, tuple(changes), encodings.vectors.shape[1], tuple(notes))
 
 

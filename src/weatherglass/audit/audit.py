@@ -32,7 +32,7 @@ from weatherglass.metrics.weat.covariance import Covariance
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
 from weatherglass.stats.permutation.kernels import prepare
-from weatherglass.warnings import as_warnings
+from weatherglass.warnings import as_warning
 
 
 class Audit:
@@ -205,7 +205,7 @@ class Audit:
                 warnings.append(fitted_on_test(seen, model.transforms))
             yield Job(
                 *(model.name, model.options, test, part, sets, missing),
-                (*as_warnings(test.warnings), *warnings),
+                (*map(as_warning, test.warnings), *warnings),
                 *(metrics, self.plan.settings, pair, self.registrations, seen),
                 read_targets(sets, encodings),
             )

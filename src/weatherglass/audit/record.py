@@ -24,7 +24,7 @@ from weatherglass.audit.verdict import Verdict, with_outcomes
 from weatherglass.errors import WeatherglassError
 from weatherglass.registry import checked_texts
 from weatherglass.storage.installed import installed_version
-from weatherglass.warnings import Warning, as_warning, as_warnings, kind_of
+from weatherglass.warnings import Warning, as_warning, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -330,5 +330,5 @@ def _is_same(held: Mapping[str, Any], asked_for: Mapping[str, Any]) -> bool:
     ):
         return False
     models = [[{**model, "notes": []} for model in record["models"]] for record in (held, asked_for)]
-    known = set(as_warnings(held["warnings"]))
-    return models[0] == models[1] and known.issuperset(as_warnings(asked_for["warnings"]))
+    known = set(map(as_warning, held["warnings"]))
+    return models[0] == models[1] and known.issuperset(map(as_warning, asked_for["warnings"]))

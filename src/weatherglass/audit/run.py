@@ -17,7 +17,7 @@ from weatherglass.audit.results import Failure, Result
 from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError, output_error
 from weatherglass.registry import checked_path, unknown
 from weatherglass.storage.reading import errors_in_one_line
-from weatherglass.warnings import Warning, as_warnings
+from weatherglass.warnings import Warning, as_warning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +71,7 @@ class Run:
     @property
     def warnings(self) -> list[Warning]:
         """Return what a reader should know before quoting a number: of the run, then of its tests and rows."""
-        return as_warnings(self.record.get("warnings", []))
+        return [as_warning(warning) for warning in self.record.get("warnings", [])]
 
     @property
     def notices(self) -> list[str]:

@@ -6,8 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal
 
@@ -50,7 +49,7 @@ class ElementSet:
         return tuple(element.word for element in self.elements)
 
 
-@dataclass(frozen=True)  # no slots: the instance caches its fingerprint
+@dataclass(frozen=True, slots=True)
 class Test:
     """Target sets compared on their association with attribute sets; WEAT takes two and two.
 
@@ -80,29 +79,23 @@ class Test:
     """The code of the language, such as en."""
     topic: str = ""
     """The subject, such as "gender and career"; it does not change the result."""
+    shape: tuple[int, int] = field(init=False, repr=False, compare=False)
+    """The numbers of target sets and of attribute sets."""
+    roles: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """The name of each set in formulas and messages: X, Y, X3, … and A, B, A3, …"""
+    sets: tuple[ElementSet, ...] = field(init=False, repr=False, compare=False)
+    """The target sets, then the attribute sets."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", (len(self.targets), len(self.attributes)))
+        object.__setattr__(self, "roles", set_roles(*self.shape))
+        object.__setattr__(self, "sets", (*self.targets, *self.attributes))
         for kind, sets in (("target", self.targets), ("attribute", self.attributes)):
             if not sets:
                 raise CatalogueError(f"test '{self.name}': has no {kind} set; at least one is needed")
         for role, element_set in zip(self.roles, self.sets, strict=True):
             if not element_set.elements:
                 raise CatalogueError(f"test '{self.name}': set {role} ({element_set.category}) is empty")
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Return the numbers of target sets and of attribute sets."""
-        return len(self.targets), len(self.attributes)
-
-    @property
-    def roles(self) -> tuple[str, ...]:
-        """Return the name of each set in formulas and messages: X, Y, X3, … and A, B, A3, …"""
-        return set_roles(*self.shape)
-
-    @property
-    def sets(self) -> tuple[ElementSet, ...]:
-        """Return the target sets, then the attribute sets."""
-        return (*self.targets, *self.attributes)
 
     @property
     def categories(self) -> tuple[str, ...]:
@@ -138,10 +131,6 @@ class Test:
 
     def fingerprint(self) -> str:
         """Return a hash of the content, which does not depend on the file that the test was read from."""
-        return self._fingerprint
-
-    @cached_property
-    def _fingerprint(self) -> str:
         sets = [[s.category, [[e.text, e.word] for e in s.elements]] for s in self.sets]
         # The topic changes no result, and defaults are left out, so that fingerprints of earlier versions stay valid.
         more: dict[str, int | str] = {}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 
+from weatherglass.warnings import counted as counted
+
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 ABSENT = "–"
 
@@ -59,15 +61,6 @@ def to(low: float, high: float) -> str:
     '−0.42 to 1.51'
     """
     return f"{bound(low)} to {bound(high)}"
-
-
-def counted(number: int, noun: str) -> str:
-    """Return the number with its noun, in the plural unless it is one.
-
-    >>> counted(1, "test"), counted(46, "test")
-    ('1 test', '46 tests')
-    """
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def interval(low: float | None, high: float | None) -> str:

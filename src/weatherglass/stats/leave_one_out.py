@@ -68,12 +68,6 @@ def effect_sizes_without_words(scores: Vector, n_x: int, ddof: int = 1) -> Vecto
         return np.asarray(left.difference / np.sqrt(variance))
 
 
-def effect_sizes_of_columns(scores: Matrix, n_x: int, ddof: int = 1) -> Vector:
-    """Return d of every column: words down, X first; across, the scores without each attribute or template."""
-    centred = within(np.swapaxes(scores, -1, -2), n_x, ddof)
-    return centred.scale.effect_size(centred.g)
-
-
 def mean_without_each(rows: Matrix) -> Matrix:
     """Return the mean of each row without each of its entries."""
     mean = rows.mean(axis=-1, keepdims=True)
@@ -239,7 +233,8 @@ def removals_of_attributes(
     """Yield d without each attribute, from the scores of all words (down) without each of them (across)."""
     if len(names) < 2:
         return
-    for name, d, scores in zip(names, effect_sizes_of_columns(without, n_x, ddof), without.T, strict=True):
+    centred = within(without.T, n_x, ddof)
+    for name, d, scores in zip(names, centred.scale.effect_size(centred.g), without.T, strict=True):
         yield Removal("word", role, name, float(d), scores[:n_x], scores[n_x:])
 
 

@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Self
 
 
 class Outcome(StrEnum):
     """The outcome of a topic or of one of its tests, in the order in which the rule tries it."""
 
-    ROBUST = "robust"
-    LIMITED = "limited"
-    CONFLICTING = "conflicting"
-    ISOLATED = "isolated"
-    UNCONFIRMED = "unconfirmed"
-    SMALL = "small"
-    INCONCLUSIVE = "inconclusive"
+    ROBUST = "robust", "●"
+    LIMITED = "limited", "◐"
+    CONFLICTING = "conflicting", "↔"
+    ISOLATED = "isolated", "◇"
+    UNCONFIRMED = "unconfirmed", "○"
+    SMALL = "small", "≈"
+    INCONCLUSIVE = "inconclusive", "·"
 
-    @property
-    def mark(self) -> str:
-        """Return the outcome as one character."""
-        return _MARKS[self]
+    mark: str
+    """The outcome as one character."""
 
-
-_MARKS = {
-    Outcome.ROBUST: "●",
-    Outcome.LIMITED: "◐",
-    Outcome.CONFLICTING: "↔",
-    Outcome.ISOLATED: "◇",
-    Outcome.UNCONFIRMED: "○",
-    Outcome.SMALL: "≈",
-    Outcome.INCONCLUSIVE: "·",
-}
+    def __new__(cls, name: str, mark: str = "") -> Self:
+        """Return a member; `Outcome("robust")` looks one up by its name alone."""
+        outcome = str.__new__(cls, name)
+        outcome._value_, outcome.mark = name, mark
+        return outcome
 
 
 class Limit(StrEnum):

@@ -33,8 +33,11 @@ def power(
         return math.nan
     if least_p(n_x, n_y, alternative) > alpha:
         return 0.0
-    shift = float(scale.standardised(np.asarray(d))) / math.sqrt(scale.variance_factor)
-    return power_at(shift, scale.df, alpha, alternative)
+    share = d / scale.largest
+    g = d * math.sqrt(
+        scale.df / (scale.n - scale.ddof) / (1 - share * share)
+    )  # the inverse of `Scale.effect_size`
+    return power_at(g / math.sqrt(scale.variance_factor), scale.df, alpha, alternative)
 
 
 @lru_cache(maxsize=256)

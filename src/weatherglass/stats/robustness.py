@@ -58,15 +58,15 @@ def notes(
 ) -> tuple[Warning, ...]:
     """Return the warnings of a row, from its scores, p for fixed and random attributes and the reliability."""
     scores = within(np.concatenate([x, y]).astype(np.float64), len(x))
-    welch = welch_p(x, y)
     low, high = LIKE_SIZES
     found = []
     large = abs(scores.scale.effect_size(scores.g)) >= LARGE_EFFECT
     if large and abs(skewness(scores.residuals)) > SKEWED_FROM:
         found.append(Warning.of("skewed", level=100 * (1 - alpha)))
-    unlike_sizes = not low <= len(x) / len(y) <= high
-    if unlike_sizes and not math.isnan(welch) and (welch <= alpha) != (p_fixed <= alpha):
-        found.append(Warning.of("spreads", welch_p=welch))
+    if not low <= len(x) / len(y) <= high:
+        welch = welch_p(x, y)
+        if not math.isnan(welch) and (welch <= alpha) != (p_fixed <= alpha):
+            found.append(Warning.of("spreads", welch_p=welch))
     if score_reliability is not None and score_reliability < NOISY_BELOW:
         found.append(Warning.of("unreliable", reliability=score_reliability, least=NOISY_BELOW))
     if p_random is not None and p_fixed <= alpha < p_random:

@@ -49,12 +49,6 @@ class Scale:
         variance = self.df / (self.n - self.ddof) + (finite / self.largest) ** 2
         return np.asarray(finite / np.sqrt(variance), dtype=np.float64)
 
-    def standardised(self, d: Vector) -> Vector:
-        """Convert d to g, the inverse of `effect_size`; infinite at the largest d and NaN beyond."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            room = 1 - (d / self.largest) ** 2
-            return np.asarray(d * np.sqrt(self.df / (self.n - self.ddof) / room), dtype=np.float64)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Within:

@@ -364,10 +364,9 @@ def minimum_detectable_mean(topic: Topic, alpha: float, chance: float = 0.8) -> 
     """
     layout = topic.layout
     if len(topic.tests) == 1:
-        scale = layout.scales[0]
-        return minimum_detectable_effect_size(
-            scale.n_x, scale.n_y, alpha, "two-sided", chance, ddof=scale.ddof
-        )
+        (test,) = topic.tests
+        n_y = len(test.words) - test.n_x
+        return minimum_detectable_effect_size(test.n_x, n_y, alpha, "two-sided", chance, test.ddof)
     inside = float(layout.weights @ np.array([s.df / (s.n - s.ddof) for s in layout.scales]))
     if layout.exchangeable:
         if 1 / layout.labellings > alpha:

@@ -141,11 +141,6 @@ def as_warning(value: object) -> Warning:
     return Warning.of(OTHER, text=str(value))
 
 
-def as_warnings(values: Iterable[object]) -> list[Warning]:
-    """Return each of the values as a warning."""
-    return [as_warning(value) for value in values]
-
-
 def described(warnings: Iterable[Warning]) -> list[dict[str, Any]]:
     """Return warnings as plain values with their texts, for --json."""
     return [warning.described() for warning in warnings]

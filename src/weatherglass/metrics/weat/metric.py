@@ -150,13 +150,14 @@ class Weat:
         similarity = SIMILARITIES.get(self.association.similarity)
         statistic = STATISTICS.get(self.association.statistic)
         to_a, to_b = (np.sort(table, axis=1) for table in (tables.to_a, tables.to_b))
-        x, y = _in_given_order(statistic.association(to_a, to_b, similarity.orientation), tables)
+        scores = statistic.association(to_a, to_b, similarity.orientation)
+        x, y = np.split(scores[tables.given], [len(x_set.vectors)])
         elements = exchange = self._exchange(x, y, context.ddof)
         if context.permute == "words":
             in_sentences = any(len({e.word for e in s.elements}) < len(s.elements) for s in sets)
             if in_sentences:
                 named = named_sample(tables, self.association, context.permute, exchange.ddof)
-                x, y = _in_given_order(element_scores(named.sample), tables)
+                x, y = np.split(element_scores(named.sample)[tables.given], [len(x_set.vectors)])
                 units = unit_scores(named.sample)
                 by_word = units[: named.n_x], units[named.n_x :]
             else:  # in order of first appearance
@@ -177,8 +178,8 @@ class Weat:
             attribute_sizes=(len(a_set.vectors), len(b_set.vectors)),
             scores=tuple(
                 ElementScore(s.role, element.text, element.word, element.template, score)
-                for s, scores in ((x_set, x), (y_set, y))
-                for element, score in zip(s.elements, scores.tolist(), strict=True)
+                for s, own in ((x_set, x), (y_set, y))
+                for element, score in zip(s.elements, own.tolist(), strict=True)
             ),
             null=exchange,
             by_elements=ByElements(elements.effect_size(elements.x, elements.y), elements) if apart else None,
@@ -211,14 +212,6 @@ class Weat:
                 raise UnitError(name_zero_vector(sets)) from None
         tables: Tables = shared["tables", similarity]
         return tables
-
-
-def _in_given_order(scores: Vector, tables: Tables) -> tuple[Vector, Vector]:
-    """Return the scores of X and of Y, from the order of the tables back to that of the test."""
-    x_order, y_order = tables.orders[:2]
-    x, y = np.empty(len(x_order)), np.empty(len(y_order))
-    x[x_order], y[y_order] = scores[: len(x)], scores[len(x) :]
-    return x, y
 
 
 def weat(arguments: Sequence[str], named: Mapping[str, str]) -> list[Weat]:

@@ -30,8 +30,8 @@ class Tables:
     to_b: Matrix
     elements: tuple[tuple[Element, ...], ...]
     """The elements of X, Y, A and B, in the order of rows and columns."""
-    orders: tuple[Integers, ...]
-    """The position of each of these elements in the set as it was given."""
+    given: Integers
+    """The row of each element of X and then of Y, in the order in which the sets were given."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +69,8 @@ def tables_of(
     seen_from_a, seen_from_b = views(targets[first], a, b, measure, covariances)
     to_a, to_b = measure.between(*seen_from_a)[place], measure.between(*seen_from_b)[place]
     elements = tuple(tuple(s.elements[i] for i in order) for s, order in zip(sets, orders, strict=True))
-    return Tables(to_a, to_b, elements, orders)
+    given = np.concatenate([np.argsort(orders[0]), len(x) + np.argsort(orders[1])])
+    return Tables(to_a, to_b, elements, given)
 
 
 def named_sample(tables: Tables, association: Association, permute: str, ddof: int) -> NamedSample:

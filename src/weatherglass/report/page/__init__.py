@@ -12,7 +12,7 @@ from weatherglass.audit.folder import RECORD, stamped
 from weatherglass.audit.results import mark_of_row
 from weatherglass.audit.run import Run
 from weatherglass.audit.verdict import Verdict
-from weatherglass.errors import WeatherglassError
+from weatherglass.catalogue import reference
 from weatherglass.report import statements
 from weatherglass.report.kit import compress, in_json, render
 from weatherglass.report.numbers import effect, percent
@@ -47,7 +47,7 @@ from weatherglass.report.writing import (
     model_card,
 )
 from weatherglass.storage.atomic import gc_paused, write_whole
-from weatherglass.warnings import as_warnings, count_line, folded
+from weatherglass.warnings import as_warning, count_line, folded
 
 if TYPE_CHECKING:
     from weatherglass.audit.agreement import MetricAgreement
@@ -88,6 +88,7 @@ def page(
     pairs = paired_subjects(layout) if len(runs) == 2 else []
     opposed = opposite_metrics(layout, [run.alpha for run in runs]) if len(layout.metrics) > 1 else []
     shown = chart(runs, verdicts, layout, 0)
+    cited = [key for run in runs for key in run.record.get("citations", [])]
     values = {
         "layout": layout,
         "runs": [_run_record(run) for run in runs],
@@ -105,7 +106,7 @@ def page(
         "tails": list(dict.fromkeys(TAILS.get(r.alternative, r.alternative) for r in layout.results)),
         "exchanged": list(dict.fromkeys(r.permute for r in layout.results)),
         "pairs": pairs,
-        "citations": _citations(runs),
+        "citations": [reference(key) or key for key in dict.fromkeys(cited)],
         "data": script_data(runs, layout, pairs, changes, multiverse),
         "compared": comparison,
         "by_chance": f"{100 * compared.get('alpha', 0.05):g}",
@@ -160,7 +161,7 @@ def _texts(
 def _run_record(run: Run) -> dict[str, Any]:
     """Return what the page shows about one run, from run.json; missing entries are empty."""
     record = run.record
-    warnings = folded(as_warnings(record.get("warnings", [])))
+    warnings = folded(map(as_warning, record.get("warnings", [])))
     correction = correction_of(record)
     call = shlex.join(record.get("command") or [])
     if record.get("called") == "python":
@@ -202,19 +203,6 @@ def _time(text: str | None) -> str:
     except ValueError:
         return text or ""
     return f"{time.day} {time:%B %Y, %H:%M} UTC"
-
-
-def _citations(runs: Sequence[Run]) -> list[str]:
-    """Return the papers that the records name; a key without a known paper as it is."""
-    from weatherglass.catalogue.published import reference
-
-    cited = []
-    for key in dict.fromkeys(key for run in runs for key in run.record.get("citations", [])):
-        try:
-            cited.append(reference(key))
-        except (KeyError, WeatherglassError):
-            cited.append(key)
-    return cited
 
 
 def _small(value: float) -> str:

@@ -41,8 +41,10 @@ def sample_sums(grid: Grid, samples: int, rng: np.random.Generator) -> Integers:
         subsets = np.zeros(1, dtype=np.int64)
         for value in grid.values[start:end]:
             subsets = np.concatenate([subsets, subsets + value])
-        order, first = _order_by_count(end - start)
-        by_count = subsets[order]  # the sums of all subsets of the block, those of equal count together
+        # The sums of all subsets of the block, those of equal count together, and where each count starts.
+        counts = np.bitwise_count(np.arange(len(subsets)))
+        by_count = subsets[np.argsort(counts, kind="stable")]
+        first = np.concatenate([[0], np.cumsum(np.bincount(counts))])
         # The least and greatest number of draws that can be left when this block is reached.
         mean, sd = size * (n - start) / n, math.sqrt(size * (n - size) / n**2 * (n - start) * start / (n - 1))
         low = max(math.floor(mean - _WINDOW * sd), 0, size - start)
@@ -62,15 +64,6 @@ def clopper_pearson(hits: int, samples: int) -> tuple[float, float]:
     low = 0.0 if hits == 0 else float(betaincinv(hits, samples - hits + 1, outside))
     high = 1.0 if hits == samples else float(betaincinv(hits + 1, samples - hits, 1 - outside))
     return low, high
-
-
-@lru_cache
-def _order_by_count(members: int) -> tuple[Integers, Integers]:
-    """Return the subsets of this many members, as bit patterns, sorted by count, and where each count starts."""
-    counts = np.zeros(1, dtype=np.int64)
-    for _ in range(members):
-        counts = np.concatenate([counts, counts + 1])
-    return np.argsort(counts, kind="stable"), np.concatenate([[0], np.cumsum(np.bincount(counts))])
 
 
 def _draw(
