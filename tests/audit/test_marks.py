@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from tests.results import made_result
 
-from weatherglass.audit.results import Mark, mark_of_row
+from weatherglass.audit.results import Mark, mark_of
 from weatherglass.stats.outcome import Outcome
 
 
 def test_every_outcome_has_its_mark_and_none_is_shared() -> None:
-    marks = [mark_of_row(replace(made_result(0.5), outcome=outcome.value)) for outcome in Outcome]
+    marks = [mark_of(replace(made_result(0.5), outcome=outcome.value)) for outcome in Outcome]
     assert [mark.words for mark in marks] == [outcome.value for outcome in Outcome]
     assert [mark.glyph for mark in marks] == [outcome.mark for outcome in Outcome]
     assert len({mark.glyph for mark in Mark}) == len({mark.ascii for mark in Mark}) == len(Mark)
@@ -33,5 +33,5 @@ def test_every_outcome_has_its_mark_and_none_is_shared() -> None:
 )
 def test_a_row_is_marked_by_its_outcome_alone(fields: dict[str, object], mark: Mark, printed: str) -> None:
     row = replace(made_result(1e-6), **fields)  # type: ignore[arg-type]
-    assert mark_of_row(row) is mark
-    assert mark_of_row(row).stars == printed
+    assert mark_of(row) is mark
+    assert mark_of(row).stars == printed

@@ -21,7 +21,7 @@ from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.api.studies import StudyResult
-from weatherglass.audit.results import Mark, mark_of_row, mark_of_topic
+from weatherglass.audit.results import Mark, mark_of
 from weatherglass.audit.run import Run
 from weatherglass.catalogue import load_tests
 from weatherglass.cli import app
@@ -109,7 +109,7 @@ def test_one_model_and_46_tests_are_46_rows_with_mark_d_interval_and_p(
     out = capture(run, width, monkeypatch, capsys, table=True)
     rows = rows_of(out)
     assert {row["name"]: row[0][0] for row in rows} == {
-        result.test: mark_of_row(result).glyph or " " for result in run.results
+        result.test: mark_of(result).glyph or " " for result in run.results
     }
     head = next(line for line in out.splitlines() if line.startswith("  test"))
     assert ("X+Y" in head, "published" in head) == (width >= 100, width >= 100)
@@ -137,7 +137,7 @@ def test_the_first_screen_groups_topics_by_outcome(
     lines = out.splitlines()
     charted = [line for line in lines if line[:2] in {f"{mark.glyph} " for mark in Mark if mark.glyph}]
     verdicts = topics(run.verdicts())
-    assert [line[0] for line in charted] == [mark_of_topic(one).glyph for one in verdicts]
+    assert [line[0] for line in charted] == [mark_of(one).glyph for one in verdicts]
     for line, one in zip(charted, verdicts, strict=True):
         assert ("│" in line) == (sign_of(one) != 0 or one.effect_size is None)
         assert f"{len(one.marked)} of {len(one.tests)}" in line or not one.tests

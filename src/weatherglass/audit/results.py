@@ -392,16 +392,13 @@ class Mark(Enum):
 _MARKS = {mark.words: mark for mark in Mark}
 
 
-def mark_of_row(result: Result) -> Mark:
-    """Return the mark of a row of a complete run."""
-    return Mark.MEASURED if result.not_tested else _MARKS.get(result.outcome or "", Mark.NOT_JUDGED)
-
-
-def mark_of_topic(verdict: Verdict) -> Mark:
-    """Return the mark of a topic; a sanity check that is found is not marked."""
-    if verdict.measured and not verdict.tests:
-        return Mark.MEASURED
-    return _MARKS.get(verdict.outcome or "", Mark.NOT_JUDGED)
+def mark_of(judged: Result | Verdict) -> Mark:
+    """Return the mark of a row of a complete run, or of a topic; a sanity check that is found is not marked."""
+    if isinstance(judged, Result):
+        only_measured = bool(judged.not_tested)
+    else:
+        only_measured = bool(judged.measured and not judged.tests)
+    return Mark.MEASURED if only_measured else _MARKS.get(judged.outcome or "", Mark.NOT_JUDGED)
 
 
 def published_p(result: Result) -> float | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weatherglass.audit.results import Mark, Result, mark_of_row
+from weatherglass.audit.results import Mark, Result, mark_of
 from weatherglass.audit.run import Run
 from weatherglass.audit.verdict import CONTROL
 from weatherglass.catalogue.names import capitalised, contrast, topic_name
@@ -274,7 +274,7 @@ def _ends(sets: Sequence[Sequence[Sequence[str]]]) -> tuple[str, str]:
 
 
 def _estimate(result: Result) -> DrawnEffect:
-    mark = mark_of_row(result)
+    mark = mark_of(result)
     low, high = result.ci_low, result.ci_high
     sign = (result.lean or 0) if mark in (Mark.ROBUST, Mark.LIMITED, Mark.UNCONFIRMED) else 0
     d = None if math.isnan(result.value) else result.value
@@ -502,7 +502,7 @@ def matrix(layout: Layout, metric: int, size: Size | None = None, published: str
     names = width - columns * cell
     letters = int((names - 0.1) * 72 / LETTER)
     labels = [_wrapped(f"{title}: {words}" if words else title, letters) for title, words, _ in rows]
-    used = {mark_of_row(layout.results[n]).name.lower() for n in layout.cells(metric).values()}
+    used = {mark_of(layout.results[n]).name.lower() for n in layout.cells(metric).values()}
     legend = published or f"coloured where a test stands out. {_legend(used)}"
     lines = _wrapped(
         f"{layout.metrics[metric]}: {layout.infos[metric].quantity}, {legend}",
@@ -559,13 +559,13 @@ def _draw_cell(
     from matplotlib.patches import Rectangle
 
     column, y, height = place
-    mark = result.mark if published else mark_of_row(result).stars
+    mark = result.mark if published else mark_of(result).stars
     fill = FILL.get((mark, result.lean == -1))
     if fill:
         axes.add_patch(Rectangle((column + 0.03, y + 0.01), 0.94, height - 0.02, color=fill, linewidth=0))
     text = mark
     if not published:
-        row = mark_of_row(result)
+        row = mark_of(result)
         text = "◌" if row is Mark.INCONCLUSIVE else "□" if result.not_tested else row.glyph
     if numbered:
         text = f"{effect(result.value)}{text}" if published else f"{text} {effect(result.value)}"
@@ -592,7 +592,7 @@ def sorted_effects(results: Sequence[Result], levels: str) -> Figure:
     axes.set_ylabel("d", color=INK)
     axes.set_xlim(-1, max(1, len(shown)))
     axes.spines[["top", "right"]].set_visible(False)
-    used = {mark_of_row(r).name.lower() for r in shown}
+    used = {mark_of(r).name.lower() for r in shown}
     put_note(axes, f"d with its {levels} interval. {_legend(used)}", 80, (-30, -40))
     figure: Any = axes.figure
     return figure  # type: ignore[no-any-return]

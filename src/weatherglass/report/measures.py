@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weatherglass.audit.results import Result, mark_of_row
+from weatherglass.audit.results import Result, mark_of
 from weatherglass.report.numbers import effect
 from weatherglass.storage.printable import one_line
 
@@ -31,7 +31,7 @@ MarkOf = Callable[[Result], str]
 
 def outcome_mark(result: Result) -> str:
     """Return the mark of the outcome if the result stands out after correction."""
-    return mark_of_row(result).glyph if result.marked else ""
+    return mark_of(result).glyph if result.marked else ""
 
 
 @dataclass(frozen=True, slots=True)

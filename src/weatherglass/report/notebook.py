@@ -8,7 +8,7 @@ from html import escape
 from importlib.util import find_spec
 from typing import Any
 
-from weatherglass.audit.results import COLUMNS, Result, mark_of_row
+from weatherglass.audit.results import COLUMNS, Result, mark_of
 from weatherglass.audit.verdict import Verdict
 from weatherglass.catalogue.names import topic_name
 from weatherglass.errors import MissingExtraError
@@ -113,7 +113,7 @@ def _result_rows(results: Sequence[Result], several: bool) -> Iterator[Sequence[
             *metric,
             *numbers,
             p_value(one.p_max_t),
-            mark_of_row(one).glyph,
+            mark_of(one).glyph,
         )
 
 

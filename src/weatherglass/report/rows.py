@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from weatherglass.audit.results import Outcome, Result, mark_of_row, published_p
+from weatherglass.audit.results import Outcome, Result, mark_of, published_p
 from weatherglass.audit.run import Run
 from weatherglass.audit.verdict import CONTROL
 from weatherglass.catalogue.names import capitalised, model_name, model_names, topic_name
@@ -108,7 +108,7 @@ def _table(
             ends = format_interval(row.ci_low, row.ci_high, info.decimals)
             cells.append(
                 [
-                    f"{mark_of_row(row).glyph or ' '} {row.row}",
+                    f"{mark_of(row).glyph or ' '} {row.row}",
                     format_effect(row.value, info.decimals),
                     *([NOT_TESTED if row.not_tested else ends] if intervals else []),
                     "" if row.not_tested else format_p(row.p_value, alpha),

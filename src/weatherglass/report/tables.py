@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from weatherglass.audit.results import COLUMNS, Result, mark_of_row
+from weatherglass.audit.results import COLUMNS, Result, mark_of
 from weatherglass.audit.run import Run
 from weatherglass.report.numbers import effect, interval, p_value, percent
 from weatherglass.report.view import CONTEXTS, Layout, lay_out
@@ -141,7 +141,7 @@ def _rows(layout: Layout, measure: int) -> Iterator[tuple[str, str, list[Result 
 
 
 def _markdown_cell(result: Result | None) -> str:
-    return "–" if result is None else effect(result.value) + in_markdown(mark_of_row(result).stars)
+    return "–" if result is None else effect(result.value) + in_markdown(mark_of(result).stars)
 
 
 def _quantity(info: MetricInfo, mark: str, escaped: Callable[[str], str]) -> tuple[str, str]:
@@ -206,7 +206,7 @@ def _tex_cells(result: Result | None) -> list[str]:
         return ["--", "", ""]
     number = effect(result.value)
     shown = f"${number.replace('−', '-')}$" if "−" in number else number.replace("–", "--")
-    stars = mark_of_row(result).stars
+    stars = mark_of(result).stars
     shown += rf"\rlap{{$^{{{stars}}}$}}" if stars else ""
     ends = interval(result.ci_low, result.ci_high).replace("−", "-")
     p = ""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from weatherglass.audit.results import Outcome, Result, mark_of_topic
+from weatherglass.audit.results import Outcome, Result, mark_of
 from weatherglass.audit.run import Run
 from weatherglass.audit.verdict import Verdict
 from weatherglass.catalogue.names import capitalised, topic_name
@@ -257,7 +257,7 @@ def model_table(run: Run, verdicts: Sequence[Verdict], width: int) -> Iterator[s
 
 
 def _glyph(verdict: Verdict) -> str:
-    return mark_of_topic(verdict).glyph or "–"
+    return mark_of(verdict).glyph or "–"
 
 
 def _cell(verdict: Verdict | None) -> str:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weatherglass.audit.results import Failure, Result, mark_of_row, plain_value, published_p
+from weatherglass.audit.results import Failure, Result, mark_of, plain_value, published_p
 from weatherglass.audit.run import Run
 from weatherglass.audit.verdict import CONTROL, Verdict
 from weatherglass.catalogue.names import human_name, list_name, model_names, shortened_name
@@ -173,7 +173,7 @@ def view(run: Run) -> dict[str, Any]:
 
 def _results(run: Run, layout: Layout) -> Iterator[dict[str, Any]]:
     for result, (column, row, _) in zip(run.results, layout.places, strict=True):
-        mark = mark_of_row(result)
+        mark = mark_of(result)
         yield {
             **result.to_json(),
             "warnings": described(result.warnings),

@@ -20,7 +20,7 @@ from tests.results import other_info
 
 import weatherglass as wg
 from weatherglass.audit.folder import JOURNAL, RunFolder
-from weatherglass.audit.results import Mark, Result, mark_of_row
+from weatherglass.audit.results import Mark, Result, mark_of
 from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.names import capitalised, topic_name
@@ -312,7 +312,7 @@ def test_a_row_has_a_human_name_its_id_and_colour_by_size_and_outline_by_certain
         result = results[name]
         size = next(step for least, step in steps if abs(result.effect_size) >= least)
         colour = f"{'n' if result.effect_size < 0 else 'p'}{size}" if size else "z"
-        mark = mark_of_row(result)
+        mark = mark_of(result)
         assert classes.split()[1:] == [part for part in (colour, OUTLINES.get(mark)) if part], name
         assert spoken.endswith(f"two-sided, {mark.words}")
     assert len({words for _, _, words, _ in rows}) > 4
@@ -378,7 +378,7 @@ def test_filters_leave_what_was_asked_for(browser: Browser, one_model: Path) -> 
     assert browser.visible_tests() == ["weat6", "sent-weat6", "weat6b", "sent-weat6b"]
     browser.find("#filters [type=reset]").click()
     browser.choose("marked", "1")
-    firm = [r.test for r in run.results if mark_of_row(r) is Mark.ROBUST]
+    firm = [r.test for r in run.results if mark_of(r) is Mark.ROBUST]
     assert sorted(browser.visible_tests()) == sorted(firm) != []
 
 

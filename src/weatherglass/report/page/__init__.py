@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from weatherglass.audit.folder import PAGE as PAGE
 from weatherglass.audit.folder import RECORD, stamped
-from weatherglass.audit.results import mark_of_row
+from weatherglass.audit.results import mark_of
 from weatherglass.audit.run import Run
 from weatherglass.audit.verdict import Verdict
 from weatherglass.catalogue import reference
@@ -116,7 +116,7 @@ def page(
             *detail_blocks(runs, layout),
             ("texts", compress(in_json(_texts(runs, layout, shown, verdicts)))),
         ],
-        "mark_of_row": mark_of_row,
+        "mark_of": mark_of,
     }
     filters: dict[str, Callable[..., str]] = {"at": x_of, "small": _small}
     return render(__package__, "page.html", values, styles=STYLES, scripts=SCRIPTS, filters=filters)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from weatherglass.audit.record import plain
-from weatherglass.audit.results import Mark, Result, mark_of_row
+from weatherglass.audit.results import Mark, Result, mark_of
 from weatherglass.audit.run import Run
 from weatherglass.audit.settings import default_settings
 from weatherglass.catalogue.names import set_name, topic_name
@@ -189,7 +189,7 @@ def short_results(layout: Layout) -> Iterator[dict[str, Any]]:
             "metric": metric,
             "d": digits(r.value),
             "p": digits(r.p_value),
-            "mark": marks.get(mark_of_row(r), NOT_JUDGED),
+            "mark": marks.get(mark_of(r), NOT_JUDGED),
             "ciLow": digits(r.ci_low),
             "ciHigh": digits(r.ci_high),
             "pAdjusted": digits(r.p_adjusted),

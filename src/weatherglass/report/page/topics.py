@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
 
-from weatherglass.audit.results import Mark, Result, mark_of_topic
+from weatherglass.audit.results import Mark, Result, mark_of
 from weatherglass.audit.run import Run
 from weatherglass.audit.verdict import Verdict
 from weatherglass.catalogue.names import capitalised, contrast, shortened_name, topic_name
@@ -171,7 +171,7 @@ def _row(
         subject,
         result=numbers.get((subject, verdict.decisive)),
         dots=tuple(_dots(verdict, subject, numbers, results)),
-        mark=mark_of_topic(verdict),
+        mark=mark_of(verdict),
         symbol=symbol,
         name=capitalised(name),
         contrast=contrast(verdict.sets),
