@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weatherglass.languages.stems import common_stems, related_words
+from weatherglass.languages.stems import related_words
 
 
 def groups(words: list[str], language: str = "en") -> list[set[str]]:
@@ -50,8 +50,6 @@ def test_a_word_can_be_in_two_groups_but_no_group_in_another() -> None:
 
 def test_what_every_word_has_sets_no_word_apart() -> None:
     lists = [["German American", "Polish Americans"], ["Kenyan American", "South African American"]]
-    ignored = common_stems(lists, "en")
-    assert ignored == {"american"}
-    assert related_words(lists[0], "en", ignored) == []
+    assert [related_words(words, "en", among=lists) for words in lists] == [[], []]
     assert [group.shared for group in related_words(lists[1], "en")] == ["american"]
-    assert common_stems([], "en") == common_stems([["he"], ["she"]], "en") == frozenset()
+    assert [group.shared for group in related_words(lists[1], "en", among=[*lists, ["he"]])] == ["american"]

@@ -13,7 +13,7 @@ from weatherglass.catalogue.names import set_name
 from weatherglass.catalogue.test import Element, ElementSet, Test
 from weatherglass.encoders.base import Model
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
-from weatherglass.languages.stems import common_stems, related_words
+from weatherglass.languages.stems import related_words
 from weatherglass.mitigation.base import Transform
 from weatherglass.stats.confounding import Confounding, confounding, described, is_whole_word, tokens_of
 from weatherglass.warnings import Warning
@@ -176,9 +176,9 @@ def related_words_in(sets: Iterable[tuple[str, KnownSet | ElementSet]], language
         by_kind.setdefault(kind, []).append((role, one.category, list(_by_word(one.elements))))
     found = []
     for alike in by_kind.values():
-        everywhere = common_stems([words for *_, words in alike], language)
+        lists = [words for *_, words in alike]
         for role, category, words in alike:
-            for group in related_words(words, language, everywhere):
+            for group in related_words(words, language, among=lists):
                 values = {
                     "role": role,
                     "category": set_name(category),

@@ -48,9 +48,7 @@ class Related:
     words: tuple[str, ...]
 
 
-def related_words(
-    words: Sequence[str], language: str, ignored: frozenset[str] = frozenset()
-) -> list[Related]:
+def related_words(words: Sequence[str], language: str, among: Sequence[Sequence[str]] = ()) -> list[Related]:
     """Return the groups of at least two words that share a stem or a word, in the order of the list.
 
     >>> [(group.shared, group.words) for group in related_words(["she", "her", "hers", "daughter"], "en")]
@@ -61,8 +59,11 @@ def related_words(
     Args:
         words: different words or phrases.
         language: the code of the language; without a list of endings for it, only shared words are found.
-        ignored: stems to ignore.
+        among: the lists that the words are compared with, their own included. A stem that every word of these lists
+            has is ignored: it sets no word apart, like "American" in two lists of Americans of different origins.
     """
+    all_stems = [set(_stems(word, language)) for own in among for word in own]
+    ignored = set.intersection(*all_stems) if all_stems else set()
     by_stem: dict[str, list[str]] = {}
     for word in words:
         for stem in _stems(word, language):
@@ -72,15 +73,6 @@ def related_words(
         if len(members) > 1 and stem not in ignored:
             groups[tuple(members)] = max(groups.get(tuple(members), ""), stem, key=len)
     return [Related(stem, members) for members, stem in groups.items() if not _is_within(members, groups)]
-
-
-def common_stems(lists: Sequence[Sequence[str]], language: str) -> frozenset[str]:
-    """Return the stems that every word or phrase of all lists has.
-
-    They do not distinguish any word from the others, like "American" in two lists of Americans of different origins.
-    """
-    stems = [set(_stems(word, language)) for words in lists for word in words]
-    return frozenset(set.intersection(*stems)) if stems else frozenset()
 
 
 def _stems(word: str, language: str) -> dict[str, None]:

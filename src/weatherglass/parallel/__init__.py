@@ -51,7 +51,7 @@ def backend(jobs: int = 1, scheduler: str | None = None, shared_dir: str | Path 
     elif shared_dir is not None:
         raise WeatherglassError("--shared-dir needs --scheduler; local processes share this machine's disks")
     else:
-        engine, address = ("in-process" if jobs == 1 else "processes"), ""
+        return InProcess() if jobs == 1 else LocalProcesses(jobs)
     return ENGINES.get(engine)(
         EngineOptions(
             jobs, address, checked_path("shared_dir", shared_dir) if shared_dir is not None else None

@@ -56,7 +56,7 @@ class EngineOptions:
 
     jobs: int = 1
     address: str = ""
-    """What follows ENGINE: in --scheduler; empty if the engine was chosen by --jobs."""
+    """What follows ENGINE: in --scheduler; empty if nothing does."""
     shared_dir: Path | None = None
     """A folder that this machine and all workers see under the same path."""
 
