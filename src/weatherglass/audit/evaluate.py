@@ -27,7 +27,7 @@ from weatherglass.metrics.base import ByElements, Context, Estimate, Metric
 from weatherglass.metrics.exchange import PValueOptions, Tested
 from weatherglass.metrics.sets import VectorSet, check, matrix
 from weatherglass.metrics.weat.metric import under_profile
-from weatherglass.metrics.weat.profiles import profiles_of
+from weatherglass.metrics.weat.profiles import profile_of
 from weatherglass.parallel import backend
 from weatherglass.progress import Silent
 from weatherglass.registry import wrong_type
@@ -74,8 +74,8 @@ def associate(
         raise UnitError(f"measure '{measure}' stands for {len(metrics)} metrics; name one of them")
     if not metrics[0].info.shape.fits(2, 2):
         raise UnitError(f"{metrics[0].name} takes {metrics[0].info.shape}; associate has 2 and 2")
-    for profile in profiles_of(metrics):
-        check_profile(profile, chosen)
+    if profile := getattr(metrics[0], "profile", ""):
+        check_profile(profile_of(profile), chosen)
     rows = [(role, matrix(role, given)) for role, given in zip("XYAB", (X, Y, A, B), strict=True)]
     sets = [VectorSet(role, vectors, _row_names(role, len(vectors))) for role, vectors in rows]
     return evaluate_sets(sets, metrics[0], chosen)

@@ -20,7 +20,7 @@ from weatherglass.encoders import base, load_encoder
 from weatherglass.errors import SpecError, WeatherglassError
 from weatherglass.metrics import METRICS
 from weatherglass.metrics.base import Metric, Shape
-from weatherglass.metrics.weat.profiles import Profile, profiles_of
+from weatherglass.metrics.weat.profiles import Profile, profile_of
 from weatherglass.mitigation import Transform, read_model
 from weatherglass.mitigation.base import words_of
 from weatherglass.storage.reading import exists
@@ -129,7 +129,8 @@ class Plan:
         least = len(self.models) * len(self.tests)
         if settings.family is not None and settings.family < least:
             raise WeatherglassError(f"family is {settings.family}, but this run alone has {least} tests")
-        known["profiles"] = profiles_of(self.metrics)
+        names = dict.fromkeys(getattr(metric, "profile", "") for metric in self.metrics)
+        known["profiles"] = [profile_of(name) for name in names if name]
         for profile in self.profiles:
             check_profile(profile, settings)
         known["packages"] = {m.name: package for m in self.metrics if (package := package_of(m))}

@@ -255,17 +255,26 @@ def test_two_runs_lead_with_what_changed(browser: Browser, tmp_path: Path) -> No
     assert "model · after" in browser.find("#tests-table thead").text
 
 
-def test_several_metrics_lead_with_where_they_disagree(browser: Browser, several_models: Path) -> None:
-    results = read_run(several_models.parent).results
+def test_signs_that_differ_between_metrics_lead_only_if_both_are_significant(
+    browser: Browser, several_models: Path
+) -> None:
+    run = read_run(several_models.parent)
     pairs: dict[tuple[str, str], list[Result]] = {}
-    for result in results:
+    for result in run.results:
         pairs.setdefault((result.model, result.test), []).append(result)
-    opposite = {key: pair for key, pair in pairs.items() if pair[0].lean != pair[1].lean}
-    widest = max(opposite.values(), key=lambda pair: abs(pair[0].effect_size - pair[1].effect_size))
+    opposite = [pair for pair in pairs.values() if pair[0].lean != pair[1].lean]
+    assert not [pair for pair in opposite if all(result.p_value <= run.alpha for result in pair)]
     browser.open(several_models)
-    assert mentions(browser.find("h1").text, f"{len(opposite)} of {len(pairs)}")
-    row = browser.find(".dumb tbody tr").text
-    assert widest[0].test in row
+    count = f"{len(opposite)} of {len(pairs)}"
+    assert not mentions(browser.find("h1").text, count)
+    assert mentions(browser.find("#sensitivity").text, count)
+    widest = max(opposite, key=lambda pair: abs(pair[0].effect_size - pair[1].effect_size))
+    results = [replace(one, p_value=0.01) if one in widest else one for one in run.results]
+    html = page([replace(run, results=results)])
+    title = html[html.index('<h1 id="title"') : html.index("</h1>")]
+    assert mentions(title, f"1 of {len(pairs)}")
+    row = html[html.index('<table class="dumb"') : html.index("</table>")]
+    assert widest[0].test in row.replace("<wbr>", "")
     assert all(effect(result.effect_size) in row for result in widest)
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain, combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,9 +15,6 @@ from weatherglass.metrics.weat.scores import effect_size
 from weatherglass.registry import one_of
 from weatherglass.stats.permutation.base import Alternative, Significance
 from weatherglass.stats.permutation.grid import Grid, on_grid
-
-if TYPE_CHECKING:
-    from weatherglass.metrics.base import Metric
 
 ALL_PARTITIONS = 100_000
 """Up to this many partitions, all are counted, as in the code of May et al."""
@@ -280,9 +276,3 @@ def profile_of(name: str) -> Profile:
         UnknownNameError: naming the nearest.
     """
     return PROFILES[one_of("profile", name, list(PROFILES))]
-
-
-def profiles_of(metrics: Iterable[Metric]) -> list[Profile]:
-    """Return the profiles that metrics report by, each once."""
-    names = dict.fromkeys(name for metric in metrics if (name := getattr(metric, "profile", "")))
-    return [profile_of(name) for name in names]
