@@ -29,8 +29,9 @@ from weatherglass.cli.console import in_ascii, is_plain, say
 from weatherglass.cli.reliability import print_explanations
 from weatherglass.cli.run import show
 from weatherglass.cli.study import print_warnings
+from weatherglass.reliability.study_file import Study
 from weatherglass.report.statements import sign_of, topics
-from weatherglass.report.study.terminal import claim_lines
+from weatherglass.report.study.terminal import answer_lines, claim_lines
 from weatherglass.report.terminal import FOUND
 from weatherglass.storage.printable import cell_len
 from weatherglass.warnings import Warning
@@ -285,6 +286,7 @@ def test_a_study_fits(
         for every_row in (False, True):
             print_explanations(study.explanations, every_row)
             print_warnings(study.warnings, study.explanations)
+            say(answer_lines(Study("widths"), study.tables, width))
             say(claim_lines(study.tables, width, every_row))
             printed = capsys.readouterr()
             wide = [line for line in (printed.out + printed.err).splitlines() if cell_len(line) > width]

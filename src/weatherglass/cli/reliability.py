@@ -100,7 +100,7 @@ def assess(options: Options) -> None:
 def _run_and_print(options: Options, *, train: bool) -> None:
     from weatherglass.api.studies import run_study
     from weatherglass.cli.progress import progress
-    from weatherglass.report.study.terminal import claim_lines
+    from weatherglass.report.study.terminal import answer_lines, claim_lines
 
     study, folder = options.chosen_study(), options.folder
     if options.estimate:
@@ -115,6 +115,7 @@ def _run_and_print(options: Options, *, train: bool) -> None:
         report_failures(result.failures)
         return
     if not options.quiet:
+        say([*answer_lines(study, result.tables, width_of()), ""])
         print_explanations(result.explanations, options.table)
     print_warnings(result.warnings, result.explanations, options.verbose)
     if not options.quiet:

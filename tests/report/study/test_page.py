@@ -31,7 +31,8 @@ from weatherglass.report.study.figures import drawings
 from weatherglass.report.study.page import write_page
 from weatherglass.report.study.plots import Subject
 from weatherglass.report.study.tables import coverage_matrix, seed_groups, spanned
-from weatherglass.report.study.words import summarise
+from weatherglass.report.study.terminal import answer_lines
+from weatherglass.report.study.words import STABLE, summarise
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +112,30 @@ def test_every_sentence_on_the_seeds_is_in_a_group(undisturbed: tuple[Path, Stud
         assert line.endswith(f": {sentence}")
     medians = [float(re.findall(r"test–retest\D*(\d\.\d\d)", sentence)[0]) for _, sentence in group.sentences]
     assert (min(medians), max(medians)) == pytest.approx((group.lowest, group.highest), abs=0.005)
+
+
+def test_the_terminal_answers_for_the_own_lists_first_and_for_the_seeds(
+    undisturbed: tuple[Path, StudyResult], tmp_path: Path
+) -> None:
+    tables = undisturbed[1].tables
+    known = tables["words"]["word"].unique(maintain_order=True).to_list()
+    own = tmp_path / "mine.txt"
+    own.write_text("\n".join(known[:5]) + "\n", encoding="utf-8")
+    study = Study("own list", targets=(str(own),))
+    lines = list(answer_lines(study, tables, 80))
+    summary = summarise(study, tables)
+    assert summary is not None
+    rows = [line for line in lines if re.search(r"\d of \d", line) and line.startswith("  ")]
+    (mine,) = summary.targets
+    assert mine.words == 5
+    assert rows[0].split()[0] == mine.name
+    assert f"{len(mine.shown)} of 5" in rows[0]
+    assert len(rows) == len(summary.lists) == 2
+    text = " ".join(lines)
+    (group,) = seed_groups(tables)
+    assert mentions(text, f"{group.lowest:.2f}", f"{group.highest:.2f}", f"{len(group.sentences)} conditions")
+    words = "yes" if group.lowest >= STABLE else "in some" if group.highest >= STABLE else "no"
+    assert mentions(text, words)
 
 
 def test_every_dot_is_on_the_axis(undisturbed: tuple[Path, StudyResult]) -> None:

@@ -1,4 +1,4 @@
-"""A study in the terminal: what occurs, which published claims hold, and what the regressions explain."""
+"""A study in the terminal: the answer, which published claims hold, and what the regressions explain."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from weatherglass.progress import spoken_duration
-from weatherglass.report.layout import MOST_ROWS, SIZES_FROM, Column, Row, table_lines
+from weatherglass.report.layout import MOST_ROWS, SIZES_FROM, Column, Row, table_lines, wrapped
 from weatherglass.report.numbers import effect
 from weatherglass.warnings import Warning
 
@@ -16,8 +16,50 @@ if TYPE_CHECKING:
     import polars as pl
 
     from weatherglass.reliability.regression.explain import Explanation, Part
+    from weatherglass.reliability.study_file import Study
     from weatherglass.reliability.tables import Claim, PairCoverage, SetComparison
     from weatherglass.reliability.training.train import TrainingEstimate
+
+
+def answer_lines(study: Study, tables: Mapping[str, pl.DataFrame], width: int) -> Iterator[str]:
+    """Yield whether the scores can be trusted, the study's own lists first, and whether the seeds are enough."""
+    from weatherglass.report.study.tables import seed_groups
+    from weatherglass.report.study.words import STABLE, answer, summarise
+
+    summary = summarise(study, tables)
+    yield from wrapped(" ".join(answer(summary)), width)
+    if summary is not None and summary.lists:
+        columns = [
+            Column("  word list", shorten="end", least=10, most=30),
+            Column("differ from 0", right=True),
+            Column("with these seeds only", right=True),
+            Column("median test–retest", right=True),
+        ]
+        own = [one for one in summary.lists if one in summary.targets]
+        cells: list[Row] = [
+            [
+                f"  {_spoken(one.name)}",
+                f"{len(one.shown)} of {one.words}",
+                str(one.these_seeds),
+                "–" if one.retest is None else effect(one.retest),
+            ]
+            for one in [*own, *(one for one in summary.lists if one not in own)]
+        ]
+        yield from table_lines(columns, cells, width)
+        where = ", ".join([*summary.condition.columns().values(), summary.rule])
+        more = f", the first of {len(summary.others)} conditions" if len(summary.others) > 1 else ""
+        yield from wrapped(f"({where}{more})", width, "  ")
+    for group in seed_groups(tables):
+        enough = (
+            "yes" if group.lowest >= STABLE else "in some conditions" if group.highest >= STABLE else "no"
+        )
+        number = f"{len(group.sentences)} condition{'s' if len(group.sentences) > 1 else ''}"
+        line = (
+            f"Are the seeds enough ({_spoken(group.pairs)} pairs)? {enough.capitalize()}: the median test–retest is "
+            f"{effect(group.lowest)} to {effect(group.highest)} over {number}; {STABLE} or more means that seeds "
+            "hardly move the scores."
+        )
+        yield from wrapped(line, width)
 
 
 def claim_lines(tables: Mapping[str, pl.DataFrame], width: int, every_row: bool = False) -> Iterator[str]:
