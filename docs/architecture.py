@@ -199,7 +199,8 @@ def section(source: Path, before: Path | None) -> str:
     ]
     for name in sorted({name for tree in by_room for name in tree}):
         cells = (f"{tree[name].files} | {tree[name].lines}" if name in tree else " | " for tree in by_room)
-        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+        shown = f"`{name}`" if name in by_room[-1] else f"{name} (gone)"
+        lines.append(f"| {shown} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -121,6 +121,8 @@ class Plan:
     """By name of a metric of another package: the package and its version, since another may give other numbers."""
     parts: dict[tuple[str, str], list[Part]] = field(init=False, repr=False)
     """By test and metric: what the metric measures of the test; empty if its shape does not fit."""
+    fingerprints: dict[str, str] = field(init=False, repr=False)
+    """By name of a test: a hash of its content."""
     rows: list[PlannedResult] = field(init=False, repr=False)
     """Every result, in the order of the table."""
 
@@ -142,9 +144,16 @@ class Plan:
         in_key = settings.in_key()
         in_key["synonyms"] = synonyms_fingerprint(self.synonyms) if self.synonyms else ""
         known["rows"] = rows = []
-        fingerprints = {test.name: test.fingerprint() for test in self.tests}
+        known["fingerprints"] = {test.name: test.fingerprint() for test in self.tests}
         for model, test, metric in product(self.models, self.tests, self.metrics):
-            identity = [KEY_VERSION, fingerprints[test.name], model.name, model.identity, metric.name, in_key]
+            identity = [
+                KEY_VERSION,
+                self.fingerprints[test.name],
+                model.name,
+                model.identity,
+                metric.name,
+                in_key,
+            ]
             of_package = [{"package": self.packages[metric.name]}] if metric.name in self.packages else []
             for part in self.parts[test.name, metric.name]:
                 whole = [*identity, *([] if part.whole else [part.sets]), *of_package]

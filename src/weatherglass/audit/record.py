@@ -126,7 +126,7 @@ def run_record(
             }
             for model in plan.models
         ],
-        "tests": {test.name: test.fingerprint() for test in plan.tests},
+        "tests": plan.fingerprints,
         "topics": {test.name: test.topic or test.name for test in plan.tests},
         "metrics": [metric.name for metric in plan.metrics],
         "metric_packages": plan.packages,
@@ -263,10 +263,10 @@ def check_addable(record: Mapping[str, Any], plan: Plan, settings: Mapping[str, 
             raise WeatherglassError(
                 f"cannot add: the model '{model.name}' has changed since that run; choose another folder with -o"
             )
-    for test in plan.tests:
-        if record["tests"].get(test.name, test.fingerprint()) != test.fingerprint():
+    for name, fingerprint in plan.fingerprints.items():
+        if record["tests"].get(name, fingerprint) != fingerprint:
             raise WeatherglassError(
-                f"cannot add: the test '{test.name}' has changed since that run; choose another folder with -o"
+                f"cannot add: the test '{name}' has changed since that run; choose another folder with -o"
             )
 
 
