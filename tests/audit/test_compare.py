@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -218,3 +219,12 @@ def test_the_change_of_mac_takes_all_target_words_as_one_sample(tmp_path: Path) 
     df = total**2 / sum(v**2 / (len(change[k]) - 1) for k, v in variances.items())
     half = student.ppf(0.975, df) * total**0.5
     assert (row.low, row.high) == pytest.approx((row.change - half, row.change + half))
+
+
+def test_two_exact_methods_are_no_difference_worth_a_note() -> None:
+    run = wg.run(HashedEncoder(), "weat7", trust="none")
+    (result,) = run.results
+    for method, noted in (("meet-in-the-middle", False), ("sampled", True)):
+        other = replace(run, results=[replace(result, p_method=method)])
+        (difference,) = compare_runs(run, other).differences
+        assert any(mentions(note, method, result.p_method) for note in difference.notes) == noted

@@ -19,6 +19,7 @@ from weatherglass.audit.verdict import CONTROL
 from weatherglass.errors import WeatherglassError
 from weatherglass.stats.multiplicity import adjust
 from weatherglass.stats.paired import paired_change
+from weatherglass.stats.permutation.choose import EXACT
 from weatherglass.stats.robustness import paired_change_of_values
 
 MOST_NAMED = 5
@@ -373,10 +374,11 @@ def _notes(rows: tuple[_Row, _Row]) -> Iterator[str]:
         if rows[0].dropped(role) != rows[1].dropped(role):
             how = "compared over what both have" if role in "XY" else "so its scores rest on other words"
             yield f"{role} has {getattr(first, name)} and {getattr(second, name)} known elements: {how}"
-    for name in ("alternative", "p_method"):
-        values = getattr(first, name), getattr(second, name)
-        if values[0] != values[1]:
-            yield f"p: {name} {values[0]} and {values[1]}"
+    if first.alternative != second.alternative:
+        yield f"p: the alternative is {first.alternative} in one run and {second.alternative} in the other"
+    methods = first.p_method, second.p_method
+    if methods[0] != methods[1] and not set(methods) <= set(EXACT):  # exact methods give the same p
+        yield f"p was computed by {methods[0]} in one run and by {methods[1]} in the other"
 
 
 def _shared(
