@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 import random
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -122,9 +123,9 @@ def du2021(folder: Path) -> Iterator[Row]:
         content.update(path.read_bytes())
     yield {"line": "embeddings", "number": content.hexdigest()}
     for line in printed.splitlines():
-        cells = line.split()
-        if len(cells) == 6 and cells[1] in ("sgns", "glove", "cbow"):
-            yield {"line": " ".join(cells[:3]), "number": cells[3]}
+        name, *cells = re.split(r"\s{2,}", line.strip())
+        if len(cells) == 5 and cells[0] in ("sgns", "glove", "cbow"):
+            yield {"line": " ".join([name.replace(" ", "_"), *cells[:2]]), "number": cells[2]}
 
 
 STUDY = """
