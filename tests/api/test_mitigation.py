@@ -295,7 +295,7 @@ def test_the_judgement_of_a_folder_goes_on_after_an_interrupt(
     journal = (tmp_path / "run" / "journal.jsonl").read_bytes()
     assert journal.count(b"\n") == 4  # weat7 and its held-out words, before and after
     assert not (tmp_path / "judgement.json").exists()
-    assert [type(unit).__name__ for unit in engine.seen] == ["Unit"] * 4 + ["CostJob"] * 4 + ["RecoveryJob"]
+    assert [type(unit).__name__ for unit in engine.seen] == ["Job"] * 4 + ["CostJob"] * 4 + ["RecoveryJob"]
     mitigation.judge(**options)
     assert (tmp_path / "run" / "journal.jsonl").read_bytes() == journal
     assert (tmp_path / "judgement.json").exists()
