@@ -248,7 +248,7 @@ def lengthened(alpha: float, times: float) -> float:
 
 
 def query_rows(tables: Mapping[str, pl.DataFrame]) -> list[list[str]]:
-    """Return the median alpha of the queries for sexual orientation and for gender, with the intervals of the claims."""
+    """Return the median alpha of the queries for sexual orientation and for gender, with their intervals."""
     claims = tables["claims"].filter(
         (pl.col("claim") == CONSISTENCY) & (pl.col("verdict") != "not estimable")
     )
