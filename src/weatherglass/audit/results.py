@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -356,15 +357,29 @@ def finite(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def plain_value(value: object) -> object:
-    """Return a value as JSON can store it, with None for every number that is not finite."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, tuple | list):
-        return [plain_value(item) for item in value]
+def plain_value(value: Any) -> Any:
+    """Return a value as JSON can store it.
+
+    A number that is not finite becomes None, a path its text, and an object with a name, such as an encoder or a test,
+    <class name>.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, str | int):
+        return value
     if isinstance(value, Mapping):
-        return {name: plain_value(item) for name, item in value.items()}
-    return value
+        return {str(name): plain_value(item) for name, item in value.items()}
+    if isinstance(value, Sequence):
+        return [plain_value(item) for item in value]
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(name := getattr(value, "name", None), str):
+        return f"<{type(value).__name__} {name}>"
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain_value(asdict(value))
+    return f"<{type(value).__name__}>"
 
 
 class Mark(Enum):

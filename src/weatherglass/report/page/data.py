@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from weatherglass.audit.record import plain
-from weatherglass.audit.results import Mark, Result, mark_of
+from weatherglass.audit.results import Mark, Result, mark_of, plain_value
 from weatherglass.audit.run import Run
 from weatherglass.audit.settings import default_settings
 from weatherglass.catalogue.names import set_name, topic_name
@@ -136,7 +135,7 @@ def rerun_command(record: Mapping[str, Any]) -> dict[str, str]:
     arguments: list[str] = []
     for name, default in default_settings().items():
         value = settings.get(name, default)
-        if name not in settings or value == plain(default):
+        if name not in settings or value == plain_value(default):
             continue
         if name == "budget":
             value = f"{value['seconds']:g}s,{value['bytes'] / 1e9:g}GB"
