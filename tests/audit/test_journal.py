@@ -54,7 +54,7 @@ def test_every_field_of_a_computed_result_comes_back(tmp_path: Path) -> None:
             if field.compare:
                 assert getattr(entry.value, field.name) == getattr(result, field.name), field.name
         assert entry.value.columns() == result.columns()
-    assert run.results[0].trust is not None  # the typed block was among what came back
+    assert run.results[0].robustness is not None  # the typed block was among what came back
     assert run.results[2].p_elements is not None
 
 

@@ -200,7 +200,7 @@ def _result(
         ci_random_low=random_low,
         ci_random_high=random_high,
         score_reliability=found.score_reliability,
-        trust=found.robustness,
+        robustness=found.robustness,
         warnings=(*result.warnings, *found.warnings),
         **power_fields(result, settings.alpha),
     )

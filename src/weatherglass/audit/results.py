@@ -92,7 +92,7 @@ class Inference:
     ci_random_high: float | None = None
     score_reliability: float | None = None
     """The share of the variance of word scores that is not due to the choice of attribute words."""
-    trust: Robustness | None = field(default=None, repr=False)
+    robustness: Robustness | None = field(default=None, repr=False)
     """Reasons, leave-one-out, null distribution; None if it was not asked for."""
     not_tested: str = ""
     """Why the row is measured, not tested: X and Y differ in a shared token or template. Empty if it is tested."""
@@ -247,7 +247,7 @@ class Result(ResultKey, Estimate, Inference, Judgement):
             for s in self.scores
         ]
         record["info"] = self.info.to_json()
-        record["trust"] = self.trust.to_json() if self.trust else None
+        record["trust"] = self.robustness.to_json() if self.robustness else None
         record["tables"] = self.tables.to_json() if self.tables else None
         record["warnings"] = [warning.to_json() for warning in self.warnings]
         return record
@@ -269,7 +269,7 @@ class Result(ResultKey, Estimate, Inference, Judgement):
             scores = tuple(s._replace(score=math.nan) if s.score is None else s for s in scores)
         values["scores"] = scores
         values["info"] = MetricInfo.from_json(record["info"])
-        values["trust"] = Robustness.from_json(record["trust"]) if record["trust"] else None
+        values["robustness"] = Robustness.from_json(record["trust"]) if record["trust"] else None
         values["tables"] = AttributeTables.from_json(record["tables"]) if record["tables"] else None
         values["pieces"] = tuple(map(float, record["pieces"])) if record["pieces"] is not None else None
         values["warnings"] = tuple(map(Warning.from_json, record["warnings"]))
@@ -297,7 +297,17 @@ COLUMNS: tuple[str, ...] = (
     *("p_adjusted", "oov", "fitted_words", "seconds"),
 )
 """The columns of results.tsv: first the nine of May et al. (2019) in their order."""
-_NOT_PLAIN = ("info", "null", "by_elements", "resample", "details", "scores", "trust", "tables", "warnings")
+_NOT_PLAIN = (
+    "info",
+    "null",
+    "by_elements",
+    "resample",
+    "details",
+    "scores",
+    "robustness",
+    "tables",
+    "warnings",
+)
 _STORED = tuple(f.name for f in fields(Result) if f.init and f.name not in _NOT_PLAIN)
 _NUMBERS = tuple(f.name for f in fields(Result) if f.init and f.type == "float")
 """Fields that are NaN if they are not defined, never None."""

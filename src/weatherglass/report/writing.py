@@ -94,9 +94,10 @@ def methods_paragraph(results: Sequence[Result], record: Mapping[str, Any]) -> s
     asked = f"{counted(len(tests), 'association test')} ({shortened_list(tests, MOST_LISTED)})"
     if set(tests) == set(published_names()):
         asked = "the 46 association tests of May et al. (2019)"
+    named_models, named_metrics = (shortened_list(names, MOST_LISTED) for names in (models, metrics))
     said.append(
-        f"We audited {counted(len(models), 'model')} ({shortened_list(models, MOST_LISTED)}) with {asked}, using weatherglass "
-        f"{record.get('weatherglass', __version__)} with {counted(len(metrics), 'metric')} ({shortened_list(metrics, MOST_LISTED)})."
+        f"We audited {counted(len(models), 'model')} ({named_models}) with {asked}, using weatherglass "
+        f"{record.get('weatherglass', __version__)} with {counted(len(metrics), 'metric')} ({named_metrics})."
     )
     if any(result.info.poolable for result in results):
         said.append(
