@@ -368,8 +368,12 @@ def _effect(family: str, results: Sequence[Result], precision: float) -> FamilyE
 def _without_each_word(results: Sequence[Result]) -> dict[str, Matrix]:
     """Return by set, member × word, the value without each word that every member knows."""
     tables = [
-        {(left.role, left.name): left.effect_size for left in result.trust.left_out if left.kind == "word"}
-        if result.trust
+        {
+            (left.role, left.name): left.effect_size
+            for left in result.robustness.left_out
+            if left.kind == "word"
+        }
+        if result.robustness
         else {}
         for result in results
     ]
