@@ -432,10 +432,10 @@ def estimate(measured: Mapping[str, Any]) -> str:
     return (
         f"**Estimate, not measured.** The study of the paper has {corpora}, {PAPER} dimensions, {EPOCHS} epochs, "
         f"{ITERATIONS} iterations and {SEEDS} seeds of both algorithms. Counting, encoding and co-occurrence take "
-        f"{once:.1f} CPU hours, a seed of skip-gram {sgns:.1f} and a seed of GloVe {gloves:.1f} ({PAPER} dimensions cost "
-        f"{measured['ratios']['sgns']:.2f} and {measured['ratios']['glove']:.2f} times as much as "
-        f"{measured['text']['dimensions']}). The total is **{total:.0f} CPU hours**: {total / 2:.0f} hours on two cores, "
-        f"{total / 64:.1f} on 64."
+        f"{once:.1f} CPU hours, a seed of skip-gram {sgns:.1f} and a seed of GloVe {gloves:.1f} ({PAPER} dimensions "
+        f"cost {measured['ratios']['sgns']:.2f} and {measured['ratios']['glove']:.2f} times as much as "
+        f"{measured['text']['dimensions']}). The total is **{total:.0f} CPU hours**: {total / 2:.0f} hours on two "
+        f"cores, {total / 64:.1f} on 64."
     )
 
 
