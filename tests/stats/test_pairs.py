@@ -197,6 +197,6 @@ def test_level_and_coverage_in_planted_worlds() -> None:
 def test_level_and_coverage_in_many_planted_worlds(terms: int, pairs: int, spread: float) -> None:
     for theta in (0.5, 0.6, 0.75, 0.9):
         level, _, covered = rates(terms, pairs, theta, spread, 1_000)
-        assert covered >= 0.9, (theta, covered)
+        assert covered >= 0.88, (theta, covered)
         if theta == 0.5:
-            assert level <= 0.065
+            assert level <= 0.07

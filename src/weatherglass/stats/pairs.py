@@ -16,7 +16,6 @@ import numpy as np
 
 from weatherglass.arrays import Integers, Vector
 from weatherglass.errors import UnitError
-from weatherglass.stats.attributes import LARGEST_P_USED
 from weatherglass.stats.interval import Reason, upper_point
 from weatherglass.stats.leave_one_out import LeftOut
 from weatherglass.stats.permutation.base import Alternative, Significance
@@ -89,8 +88,16 @@ class Share:
 
     @property
     def variance(self) -> float:
-        """Return the variance of the value, as a share of 1, under random signs."""
-        return float((self.scores**2).sum()) / (2 * self.number) ** 2
+        """Return K, where the variance of the value, as a share of 1, is K·4θ(1 − θ) if the true share is θ.
+
+        K is estimated from the variance between units, and it is at least that of independent pairs.
+        """
+        units, w = len(self.leads), self.value / 100
+        expected = 2 * w - 1 if self.over_units else (2 * w - 1) * self.sizes
+        between = float(((self.scores - expected) ** 2).sum()) / (2 * self.number) ** 2 * units / (units - 1)
+        shrunk = (w * units + 1) / (units + 2)
+        single = float((1 / self.sizes).sum()) if self.over_units else self.number
+        return max(between / (4 * shrunk * (1 - shrunk)), single / (2 * self.number) ** 2)
 
     def without(self, unit: int) -> Share:
         """Return the share without one unit."""
@@ -162,8 +169,8 @@ def _upper_tails(sizes: Integers) -> Vector:
 def share_interval(share: Share, p: float, alpha: float) -> tuple[float, float] | None:
     """Return the interval of a share in per cent; it excludes 50 exactly if the two-sided p is at most alpha.
 
-    The variance of the value w at no lean is the one with which t has this p, and it is proportional to θ(1 − θ)
-    elsewhere, so that the ends solve (w − θ)² = t²·variance·4θ(1 − θ) and are never outside 0 to 100.
+    The ends solve (w − θ)² = t²·K·4θ(1 − θ), so they are never outside 0 to 100. K is `Share.variance` or, where t with
+    this K contradicts p, the K with which t has this p.
     """
     units = len(share.leads)
     if units < 2:
@@ -171,7 +178,7 @@ def share_interval(share: Share, p: float, alpha: float) -> tuple[float, float] 
     w = share.value / 100
     t = float(upper_point(alpha / 2, units - 1))
     variance = share.variance
-    if p <= LARGEST_P_USED and w != 0.5:
+    if ((w - 0.5) ** 2 >= t**2 * variance) != (p <= alpha) and w != 0.5:
         variance = ((w - 0.5) / float(upper_point(p / 2, units - 1))) ** 2
     if variance == 0:
         return None
