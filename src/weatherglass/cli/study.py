@@ -306,7 +306,7 @@ def require_tables() -> None:
     Raises:
         MissingExtraError: with the command that installs it.
     """
-    from weatherglass.encoders.kinds import require
+    from weatherglass.storage.installed import require
 
     require("weatherglass reliability", ("polars",), "reliability")
 

@@ -26,13 +26,13 @@ import numpy as np
 
 from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.base import Coverage, Encoder
-from weatherglass.encoders.kinds import require
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import SpecError, VectorFileError, output_error
 from weatherglass.storage.array_file import Npz, read_hdf5
 from weatherglass.storage.atomic import whole_file
 from weatherglass.storage.checksum import file_hash
 from weatherglass.storage.child_process import Content, read_in_child
+from weatherglass.storage.installed import require
 from weatherglass.storage.reading import exists, is_folder, reading
 
 FORMATS = {

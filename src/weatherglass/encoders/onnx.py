@@ -15,7 +15,6 @@ import numpy as np
 
 from weatherglass.arrays import AnyMatrix, Integers, unit_length
 from weatherglass.encoders.base import Asked, Coverage, Encoder
-from weatherglass.encoders.kinds import require
 from weatherglass.encoders.model_files import (
     ModelFiles,
     first_line,
@@ -30,6 +29,7 @@ from weatherglass.encoders.spec import OptionReader, Spec
 from weatherglass.encoders.torch_model import max_tokens
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.storage.checksum import file_hash
+from weatherglass.storage.installed import require
 from weatherglass.storage.reading import is_folder, is_regular_file
 
 SUBFOLDER = "onnx"

@@ -27,7 +27,6 @@ from weatherglass.encoders.base import (
     check_asked,
     text_of,
 )
-from weatherglass.encoders.kinds import require
 from weatherglass.encoders.model_files import ModelFiles, check_counts, find_model
 from weatherglass.encoders.pooling import POOLINGS, Layers, States, by_equal_length, by_length, pool
 from weatherglass.encoders.prompts import Prompt
@@ -47,6 +46,7 @@ from weatherglass.encoders.torch_model import (
 )
 from weatherglass.encoders.views import View
 from weatherglass.errors import EncoderError, SpecError
+from weatherglass.storage.installed import require
 
 MOST_LAYERS = 10_000
 
