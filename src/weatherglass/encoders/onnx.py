@@ -22,7 +22,7 @@ from weatherglass.encoders.model_files import (
     read_tokenizer,
     refuse_foreign_modules,
 )
-from weatherglass.encoders.onnx_graph import ELEMENT_TYPES, Graph, Port, read_graph
+from weatherglass.encoders.onnx_files import ELEMENT_TYPES, Graph, Port, read_graph
 from weatherglass.encoders.pooling import by_length, pool
 from weatherglass.encoders.prompts import Prompt
 from weatherglass.encoders.spec import OptionReader, Spec
