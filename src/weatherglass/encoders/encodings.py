@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from glob import glob, has_magic
 from pathlib import Path
-from typing import Any, ClassVar, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -264,8 +264,6 @@ def _write(format: str, path: Path, texts: list[str], vectors: AnyMatrix, model:
 
 class EncodingsEncoder(Encoder):
     """Look texts up in one or more files of encodings of a model (the published code writes one file per test)."""
-
-    costly: ClassVar[bool] = False
 
     def __init__(self, spec: Spec, paths: Sequence[Path]) -> None:
         self._spec = spec
