@@ -21,7 +21,7 @@ from weatherglass.encoders.base import STATIC, Coverage, Encoder
 from weatherglass.encoders.spec import OptionReader, Spec
 from weatherglass.errors import SpecError
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
-from weatherglass.languages.lookalike import shown_twins
+from weatherglass.languages.similar_words import shown_twins
 from weatherglass.languages.tokenise import TOKENISERS
 from weatherglass.storage.checksum import file_hash
 from weatherglass.vectors import WordVectors, check_file, has_subwords, read_vectors, related_files
