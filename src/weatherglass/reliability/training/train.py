@@ -111,7 +111,7 @@ def train_all(
     """
     progress = progress or Silent()
     set_damaged_aside([unit.target for unit in units], "and trained again")
-    missing = [unit for unit in units if not unit.target.is_file()]
+    missing = missing_units(units)
     progress.stage(stage, len(units))
     progress.advance(len(units) - len(missing))
     failures = []
