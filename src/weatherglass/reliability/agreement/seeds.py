@@ -92,11 +92,6 @@ def estimate_by_seeds(condition: Condition, tensor: ScoreTensor, words: Integers
     return rows
 
 
-def seed_lines(batches: Sequence[SeedBatch], numbers: Sequence[SeedNumber]) -> list[str]:
-    """Return one sentence for each condition and rule, with their names in front."""
-    return [f"{', '.join(key)}: {sentence}" for key, sentence in seed_sentences(batches, numbers).items()]
-
-
 def seed_sentences(
     batches: Sequence[SeedBatch], numbers: Sequence[SeedNumber]
 ) -> dict[tuple[str, str, str, str], str]:
