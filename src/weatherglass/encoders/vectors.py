@@ -37,13 +37,13 @@ SHOWN = 10
 """How many words a note lists."""
 
 
-def word_options(options: OptionReader, case: str = CASES[0]) -> dict[str, str]:
-    """Return the options `tokens`, `case` and `language` that a user gave; `case` is the default of that option."""
-    return {
-        "tokens": options.choice("tokens", TOKENS, "words"),
-        "case": options.choice("case", CASES, case),
-        "language": options.choice("language", LANGUAGES.names(), DEFAULT_LANGUAGE),
-    }
+def word_options(options: OptionReader, case: str = CASES[0]) -> tuple[str, str, str]:
+    """Return the options `tokens`, `case` and `language` of a spec; the argument is the default of `case`."""
+    return (
+        options.choice("tokens", TOKENS, "words"),
+        options.choice("case", CASES, case),
+        options.choice("language", LANGUAGES.names(), DEFAULT_LANGUAGE),
+    )
 
 
 class WordEncoder(Encoder):
@@ -193,7 +193,7 @@ class VectorEncoder(WordEncoder):
         with_subwords = has_subwords(path)
         subwords = options.flag("subwords", True) if with_subwords else True
         options.done()
-        encoder = cls(path, **choices, subwords=subwords)
+        encoder = cls(path, *choices, subwords)
         if with_subwords:
             encoder.options = {**encoder.options, "subwords": "yes" if subwords else "no"}
         encoder.name = str(spec)
@@ -233,7 +233,7 @@ class SpacyEncoder(VectorEncoder):
         options = spec.reader()
         choices = word_options(options, case="exact")
         options.done()
-        encoder = cls(find_pipeline(spec.target), **choices)
+        encoder = cls(find_pipeline(spec.target), *choices)
         encoder.name = str(spec)
         return encoder
 

@@ -217,7 +217,7 @@ def _word_vectors(given: Any, name: str | None, options: dict[str, str]) -> Mode
     reader = Spec(type(given).__name__, "", tuple(options.items())).reader()
     choices = word_options(reader, case)
     reader.done()
-    return words.InMemoryWords(name or type(given).__name__, table, **choices)
+    return words.InMemoryWords(name or type(given).__name__, table, *choices)
 
 
 def _function(given: Any, name: str | None, identity: str | None, options: dict[str, str]) -> Model | None:
