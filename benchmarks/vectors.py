@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from benchmarks._rows import Options, Row, cpu, cpu_by_turns
 
-from weatherglass.vectors import read_vectors
+from weatherglass.vectors import read_every_word
 
 NUMBERS = 6_000_000
 """In each file: 60 MB of text, 24 MB of binary content."""
@@ -74,12 +74,12 @@ def _all_rows(form: str, path: Path, width: int, repeats: int) -> Iterator[Row]:
     def gensim() -> KeyedVectors:
         return KeyedVectors.load_word2vec_format(str(path), binary=form == "binary")
 
-    ours, theirs = read_vectors(path), gensim()
+    ours, theirs = read_every_word(path), gensim()
     same = list(ours.rows) == theirs.index_to_key and np.array_equal(ours.matrix, theirs.vectors)
     words = list(ours.rows)
     seconds = cpu_by_turns(
         {
-            "ours": lambda: read_vectors(path),
+            "ours": lambda: read_every_word(path),
             "gensim": gensim,
             "the read": lambda: np.fromfile(path, np.uint8),
         },

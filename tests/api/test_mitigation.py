@@ -21,7 +21,7 @@ from tests.models import HashedEncoder
 import weatherglass as wg
 from weatherglass.mitigation.lists import neutral_words, pair_list
 from weatherglass.report.mitigation import lines_of, page
-from weatherglass.vectors import read_vectors
+from weatherglass.vectors import read_every_word
 
 WIDTH = 20
 
@@ -91,7 +91,7 @@ def test_the_written_vectors_give_the_run_that_the_spec_gives(
     spelt = f"vectors:{model} | hard-debias?equalise=none"
     first, second = wg.run([spelt, f"vectors:{output}"], tests="weat7", trust="none").results
     assert second.effect_size == pytest.approx(first.effect_size, abs=1e-5)
-    assert list(read_vectors(output).rows) == list(read_vectors(model).rows)
+    assert list(read_every_word(output).rows) == list(read_every_word(model).rows)
 
 
 def test_a_transform_wraps_an_encoder_of_any_kind(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_transform_wraps_an_encoder_of_any_kind(tmp_path: Path) -> None:
 @pytest.mark.large
 def test_a_kill_at_any_moment_leaves_nothing_or_the_whole_file(model: Path, tmp_path: Path) -> None:
     large = tmp_path / "large.bin"
-    named = read_vectors(model)
+    named = read_every_word(model)
     with large.open("wb") as file:
         file.write(f"60000 {WIDTH}\n".encode())
         rows = np.random.default_rng(0).standard_normal((60000, WIDTH)).astype(np.float32)
@@ -200,7 +200,7 @@ def test_removing_the_shadow_too_is_better(
     model: Path, judged: tuple[dict[str, Any], Path], tmp_path: Path
 ) -> None:
     """A list of neutral words by their lean, half of them, teaches LEACE the second axis; the others are judged."""
-    vectors = read_vectors(model)
+    vectors = read_every_word(model)
     lines = [
         f"{word}\t{'a' if vectors[word][0] > 0 else 'b'}"
         for word in list(neutral_words()[:600])

@@ -41,7 +41,7 @@ from weatherglass.reliability.study import score_study, study_folder, train_stud
 from weatherglass.reliability.study_file import Study, read_study
 from weatherglass.reliability.tables import read_tables, read_word
 from weatherglass.storage import checksum
-from weatherglass.vectors import read_vectors
+from weatherglass.vectors import read_every_word
 
 WAYS = ("bit", "bit", "byte", "zeros", "cut")
 """How content changes; a single bit is the most frequent."""
@@ -304,7 +304,7 @@ def _judge(folder: Path) -> object:
 
 def _read_mitigation(folder: Path) -> object:
     saved = read_transform(folder / "gender.transform")
-    words = read_vectors(folder / "changed.safetensors")
+    words = read_every_word(folder / "changed.safetensors")
     return [repr(saved), list(words.rows), words.matrix.tobytes(), _read_run(folder / "judged" / "run")]
 
 
@@ -377,7 +377,7 @@ def _make_study(folder: Path) -> None:
 def _read_study(folder: Path) -> object:
     """What is read without computing: its tables, a word of them, and its embeddings as vectors of a model."""
     tables = read_tables(folder / "tables")
-    embeddings = [read_vectors(path) for path in sorted((folder / "embeddings").glob("*.safetensors"))]
+    embeddings = [read_every_word(path) for path in sorted((folder / "embeddings").glob("*.safetensors"))]
     return [
         {name: repr(table.to_dicts()) for name, table in tables.items()},
         repr(read_word(folder / "tables", "he")),

@@ -15,14 +15,14 @@ from tests.messages import mentions
 from weatherglass.encoders.encodings import read_encodings
 from weatherglass.reliability.training.embedding import load_embedding
 from weatherglass.storage.array_file import map_array
-from weatherglass.vectors import read_vectors
+from weatherglass.vectors import read_every_word, read_vectors
 
 
 @pytest.mark.parametrize("name", arrays.HEADERS)
 def test_an_array_whose_header_is_wrong(name: str, tmp_path: Path) -> None:
     header, path = arrays.HEADERS[name], tmp_path / "v.npz"
     path.write_bytes(arrays.npz(words=header, vectors=header, texts=header))
-    for read in (read_vectors, read_encodings):
+    for read in (read_every_word, read_encodings):
         assert refusal(read, path).startswith(f"{path}: ")
     alone = tmp_path / "v.npy"
     alone.write_bytes(header)
@@ -61,7 +61,7 @@ def test_compressions_that_numpy_does_not_write(compression: int, tmp_path: Path
 def test_a_safetensors_file_that_is_wrong(name: str, tmp_path: Path) -> None:
     path = tmp_path / "v.safetensors"
     path.write_bytes(arrays.SAFETENSORS[name])
-    for read in (read_vectors, read_encodings):
+    for read in (read_every_word, read_encodings):
         assert refusal(read, path).startswith(str(path))
 
 
@@ -73,7 +73,7 @@ def test_a_name_with_a_zero_byte_in_an_archive_is_refused(tmp_path: Path) -> Non
     assert content.count(b"rose.npy") == 2
     place = content.rindex(b"rose.npy")
     path.write_bytes(content[:place] + b"\0" + content[place + 1 :])
-    assert mentions(refusal(read_vectors, path), path, "zero byte")
+    assert mentions(refusal(read_every_word, path), path, "zero byte")
 
 
 def test_an_embedding_of_ours_whose_words_are_no_list_is_refused(tmp_path: Path) -> None:

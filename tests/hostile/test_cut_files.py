@@ -11,7 +11,7 @@ from tests.messages import naming
 
 from weatherglass.errors import CorpusError, VectorFileError
 from weatherglass.reliability.corpus.readers import documents
-from weatherglass.vectors import read_vectors
+from weatherglass.vectors import read_every_word
 
 
 def test_an_npz_whose_directory_lost_a_member_is_refused(tmp_path: Path) -> None:
@@ -24,14 +24,14 @@ def test_an_npz_whose_directory_lost_a_member_is_refused(tmp_path: Path) -> None
     content[end + 12 : end + 16] = size.to_bytes(4, "little")
     (tmp_path / "v.npz").write_bytes(content[:last] + content[end:])
     with pytest.raises(VectorFileError, match=naming(tmp_path / "v.npz", "3 members", 2)):
-        read_vectors(tmp_path / "v.npz")
+        read_every_word(tmp_path / "v.npz")
 
 
 @pytest.mark.parametrize("length", range(len("6 5\nthe 0."), len("6 5\nthe 0.125730")))
 def test_a_text_file_cut_in_its_first_vector_is_no_file_of_one_dimension(length: int, tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text("6 5\nthe 0.125730"[: length + 1], encoding="utf-8")
     with pytest.raises(VectorFileError):
-        read_vectors(tmp_path / "v.txt")
+        read_every_word(tmp_path / "v.txt")
 
 
 @pytest.mark.parametrize("ending", ["gz", "xz", "zst"])

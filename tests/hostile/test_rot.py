@@ -22,7 +22,7 @@ from weatherglass.errors import CorpusError, DamageWarning, OutputError, VectorF
 from weatherglass.reliability.study import trained_groups
 from weatherglass.reliability.tables import read_tables, read_word
 from weatherglass.reliability.training.embedding import load_embedding
-from weatherglass.vectors import read_vectors
+from weatherglass.vectors import read_every_word
 
 CHEAP = (
     "run: read",
@@ -188,7 +188,7 @@ def test_a_damaged_embedding_is_refused_where_nothing_is_trained(study: Path) ->
     spoil(path)
     readers: list[Callable[[], object]] = [
         lambda: load_embedding(path),
-        lambda: read_vectors(path),
+        lambda: read_every_word(path),
         lambda: trained_groups(folders._study(study), study),
         lambda: wg.run(f"vectors:{path}", load_tests(["weat6"])),
     ]

@@ -17,7 +17,7 @@ from weatherglass.encoders.encodings import read_encodings
 from weatherglass.storage.checksum import file_hash
 from weatherglass.storage.torch_file import read_torch
 from weatherglass.storage.unpickle import read_pickle
-from weatherglass.vectors import read_vectors
+from weatherglass.vectors import read_every_word, read_vectors
 
 
 def identity(spec: str) -> str:
@@ -29,7 +29,7 @@ def identity(spec: str) -> str:
 def test_a_header_that_promises_what_is_not_there(name: str, tmp_path: Path) -> None:
     path = tmp_path / "vectors"
     path.write_bytes(vectors.FILES[name])
-    for read in (read_vectors, lambda path: read_vectors(path, ["a", "b"])):
+    for read in (read_every_word, lambda path: read_vectors(path, ["a", "b"])):
         assert refusal(read, path).startswith(str(path))
 
 
@@ -37,9 +37,9 @@ def test_a_long_word_of_many_dimensions_takes_no_matrix_of_its_ngrams(tmp_path: 
     path = tmp_path / "vectors.bin"
     path.write_bytes(vectors.fasttext_word(b"x" * 5_000, 6, width=50_000))
     assert path.stat().st_size < 2**20
-    assert outcome_of(read_vectors, path) == "read"
+    assert outcome_of(read_every_word, path) == "read"
     ngrams = sum(5_002 - length + 1 for length in range(3, 7))
-    assert read_vectors(path).matrix == pytest.approx(1 / (1 + ngrams))
+    assert read_every_word(path).matrix == pytest.approx(1 / (1 + ngrams))
 
 
 @pytest.mark.large
@@ -64,7 +64,7 @@ def test_only_regular_files_are_read(kind: str, tmp_path: Path) -> None:
         path.mkdir()
     else:
         path = Path("/dev/zero")
-    readers = (read_vectors, read_encodings, read_pickle, read_torch, file_hash)
+    readers = (read_every_word, read_encodings, read_pickle, read_torch, file_hash)
     for read in readers:
         assert mentions(refusal(read, path), path, kind)
     if kind != "folder":

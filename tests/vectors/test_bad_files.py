@@ -17,7 +17,7 @@ from safetensors.numpy import save_file
 from tests.messages import mentions, naming
 
 from weatherglass.errors import UnsafeFileError, VectorFileError, WeatherglassError
-from weatherglass.vectors import read_vectors
+from weatherglass.vectors import read_every_word, read_vectors
 
 HTML = "<!DOCTYPE html>\n<html><head><title>404</title></head>\n<body><p>Not found</p>\n</body></html>\n"
 BINARY = b"2 3\n" + b"".join(w + b" " + np.arange(3, dtype="<f4").tobytes() for w in (b"a", b"b"))
@@ -70,7 +70,7 @@ def test_what_only_python_or_nobody_reads_as_a_number_is_refused(spelling: str, 
     path.write_text(f"b 1 2\na {spelling} 2\n", encoding="utf-8")
     assert complaint(path).startswith(f", line 2: {spelling!r} ")
     with pytest.raises(VectorFileError, match=naming("line 2:", repr(spelling))):
-        read_vectors(path)
+        read_every_word(path)
 
 
 def test_a_number_that_is_not_finite_does_no_harm_in_other_words(tmp_path: Path) -> None:

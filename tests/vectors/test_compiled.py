@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from weatherglass.errors import VectorFileError
-from weatherglass.vectors import WordVectors, read_vectors, text
+from weatherglass.vectors import WordVectors, read_every_word, read_vectors, text
 from weatherglass.vectors.collector import load_kernel
 from weatherglass.vectors.kernels import read_entries, read_lines
 
@@ -138,7 +138,7 @@ class OneLoop:
             self._patch.setattr(text, "FEW_BYTES", 0)
             self._patch.setattr(text, "load_kernel", load if compiled else lambda _: None)
             try:
-                vectors = read_vectors(path, words)
+                vectors = read_every_word(path) if words is None else read_vectors(path, words)
             except VectorFileError as error:
                 yield str(error)
             else:
@@ -233,7 +233,7 @@ def test_an_entry_at_the_end_of_the_buffer_is_left_for_the_next() -> None:
 def test_doubled_words_in_large_files(tmp_path: Path) -> None:
     rows = [f"w{number % 30_000} {number}.5 {number} 1 2 3 4 5 6" for number in range(50_000)]
     (tmp_path / "v.txt").write_text("\n".join(rows) + "\n")
-    vectors = read_vectors(tmp_path / "v.txt")
+    vectors = read_every_word(tmp_path / "v.txt")
     assert vectors.duplicates == 20_000
     assert vectors.matrix[:, 0].tolist() == [number + 0.5 for number in range(30_000)]
     assert list(vectors.rows) == [f"w{number}" for number in range(30_000)]
@@ -241,7 +241,7 @@ def test_doubled_words_in_large_files(tmp_path: Path) -> None:
         file.write(b"50000 8\n")
         for number in range(50_000):
             file.write(f"w{number % 30_000} ".encode() + np.full(8, number, dtype="<f4").tobytes())
-    vectors = read_vectors(tmp_path / "v.bin")
+    vectors = read_every_word(tmp_path / "v.bin")
     assert vectors.duplicates == 20_000
     assert vectors.matrix[:, 7].tolist() == list(range(30_000))
 
@@ -263,6 +263,6 @@ def test_unusual_words_of_files_larger_than_the_buffer(
     alone, compiled = OneLoop(monkeypatch).outcomes(path, None)
     assert alone == compiled
     if not end:
-        vectors = read_vectors(path)
+        vectors = read_every_word(path)
         assert vectors.matrix[:, 4].tolist() == list(range(12_000))
         assert vectors.twins == (("w8", "w8\t"), ("fine", "ﬁne"))

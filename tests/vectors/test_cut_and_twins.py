@@ -10,14 +10,14 @@ import pytest
 
 from weatherglass.encoders.vectors import VectorEncoder
 from weatherglass.errors import VectorFileError
-from weatherglass.vectors import read_vectors
+from weatherglass.vectors import read_every_word, read_vectors
 
 GLOVE = "the 0.418 0.24968 -0.41242\nof 0.70853 0.57088 -0.4716\nto 0.68047 -0.039263 0.30186\n"
 NFC, NFD = "na\u00efve", "nai\u0308ve"
 
 
 @pytest.mark.parametrize("header", ["", "3 3\n"])
-@pytest.mark.parametrize("reader", [read_vectors, lambda path: read_vectors(path, ["the"])])
+@pytest.mark.parametrize("reader", [read_every_word, lambda path: read_vectors(path, ["the"])])
 def test_a_file_cut_anywhere_in_its_last_line_is_noticed(header: str, reader: object, tmp_path: Path) -> None:
     path, whole = tmp_path / "v.txt", header + GLOVE
     path.write_text(whole)
@@ -48,15 +48,15 @@ def test_a_file_cut_inside_its_header_is_refused(length: int, tmp_path: Path) ->
     path = tmp_path / "v.txt"
     path.write_text("400000 300"[:length])
     with pytest.raises(VectorFileError):
-        read_vectors(path)
+        read_every_word(path)
 
 
 def test_equal_decimals_show_that_the_last_number_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "v.txt"
     path.write_text("a 0.125000 0.250000\nb 0.500000 0.750000")
-    assert read_vectors(path).warnings == ()
+    assert read_every_word(path).warnings == ()
     path.write_text("a 0.125000 0.250000\nb 0.500000 0.75000")
-    assert len(read_vectors(path).warnings) == 1
+    assert len(read_every_word(path).warnings) == 1
 
 
 @pytest.mark.parametrize(
@@ -109,9 +109,9 @@ def test_the_record_of_a_run_has_the_warnings(tmp_path: Path) -> None:
 def test_twins_among_all_words_of_a_file(other: str, tmp_path: Path) -> None:
     path = tmp_path / "v.txt"
     path.write_text(f"x 1 2\n{other} 3 4\n{NFC} 5 6\nnaive 7 8\n", encoding="utf-8")
-    assert read_vectors(path).twins == ((NFC, other),)
+    assert read_every_word(path).twins == ((NFC, other),)
     path.write_text("x 1 2\n\ufb01ne 3 4\nfine 5 6\n", encoding="utf-8")
-    assert read_vectors(path).twins == (("fine", "\ufb01ne"),)
+    assert read_every_word(path).twins == (("fine", "\ufb01ne"),)
 
 
 def test_twins_between_the_sets_of_a_test(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from safetensors.numpy import save_file
 from tests.messages import naming
 
 from weatherglass.errors import VectorFileError
-from weatherglass.vectors import read_vectors
+from weatherglass.vectors import read_every_word
 
 WORDS = ["the", "New_York", "amy", "naïve", "日本", "0.5", "7"]
 
@@ -40,7 +40,7 @@ def lines(matrix: NDArray[np.float32]) -> str:
 
 
 def check(path: Path, matrix: NDArray[np.float32]) -> None:
-    vectors = read_vectors(path)
+    vectors = read_every_word(path)
     assert list(vectors.rows) == WORDS
     assert list(vectors.rows.values()) == list(range(len(WORDS)))
     np.testing.assert_array_equal(vectors.matrix, matrix)
@@ -60,7 +60,7 @@ def test_keyed_vectors_in_one_file_or_two(
 ) -> None:
     keyed.save(str(tmp_path / "v.kv"), sep_limit=limit)
     check(tmp_path / "v.kv", matrix)
-    assert read_vectors(tmp_path / "v.kv").counts is None
+    assert read_every_word(tmp_path / "v.kv").counts is None
 
 
 def test_text_without_a_header(lines: str, matrix: NDArray[np.float32], tmp_path: Path) -> None:
@@ -85,15 +85,15 @@ def test_named_arrays(matrix: NDArray[np.float32], tmp_path: Path) -> None:
 def test_the_header_is_no_word_unless_it_also_stands_below(tmp_path: Path) -> None:
     path = tmp_path / "v.txt"
     path.write_text("2 3\na 1 2 3\nb 4 5 6\n")
-    assert list(read_vectors(path).rows) == ["a", "b"]
+    assert list(read_every_word(path).rows) == ["a", "b"]
     path.write_text("2 3\na 1 2 3\n2 4 5 6\n")
-    assert read_vectors(path)["2"].tolist() == [4, 5, 6]
+    assert read_every_word(path)["2"].tolist() == [4, 5, 6]
 
 
 def test_words_with_spaces_are_whole(tmp_path: Path) -> None:
     path = tmp_path / "v.txt"
     path.write_text(". . . 1 2\nNew York 3 4\n. 5 6\nb 7 8\n")
-    assert list(read_vectors(path).rows) == [". . .", "New York", ".", "b"]
+    assert list(read_every_word(path).rows) == [". . .", "New York", ".", "b"]
 
 
 def test_a_binary_file_cannot_hold_a_word_with_spaces_and_says_so(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_binary_file_cannot_hold_a_word_with_spaces_and_says_so(tmp_path: Path
     vectors.add_vectors(["a", "New York", "b"], np.ones((3, 3), dtype=np.float32))
     vectors.save_word2vec_format(str(tmp_path / "v.bin"), binary=True)  # gensim writes what nobody can read
     with pytest.raises(VectorFileError, match="word 3 of 3"):
-        read_vectors(tmp_path / "v.bin")
+        read_every_word(tmp_path / "v.bin")
 
 
 def test_more_words_than_a_block_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,13 +109,13 @@ def test_more_words_than_a_block_holds(tmp_path: Path, monkeypatch: pytest.Monke
     path = tmp_path / "v.txt"
     for number in range(1, 8):
         path.write_text("".join(f"w{i} {i} {i + 1}\n" for i in range(number)))
-        assert read_vectors(path).matrix.tolist() == [[i, i + 1] for i in range(number)]
+        assert read_every_word(path).matrix.tolist() == [[i, i + 1] for i in range(number)]
 
 
 def test_of_two_equal_words_the_first_counts(tmp_path: Path) -> None:
     path = tmp_path / "v.txt"
     path.write_text("a 1 2\nb 3 4\na 5 6\n")
-    vectors = read_vectors(path)
+    vectors = read_every_word(path)
     assert list(vectors.rows) == ["a", "b"]
     assert vectors.matrix.tolist() == [[1, 2], [3, 4]]
     assert vectors.duplicates == 1
@@ -124,7 +124,7 @@ def test_of_two_equal_words_the_first_counts(tmp_path: Path) -> None:
 def test_words_that_are_no_text_stay_apart(tmp_path: Path) -> None:
     path = tmp_path / "v.txt"
     path.write_bytes(b"a\xff 1 2\na\xfe 3 4\na 5 6\n")
-    vectors = read_vectors(path)
+    vectors = read_every_word(path)
     assert list(vectors.rows) == ["a\\xff", "a\\xfe", "a"]
     assert vectors.matrix.tolist() == [[1, 2], [3, 4], [5, 6]]
 
@@ -142,13 +142,13 @@ def test_any_damaged_line_is_named(content: str, facts: list[object], tmp_path: 
     path = tmp_path / "v.txt"
     path.write_text(content)
     with pytest.raises(VectorFileError, match=naming(path, *facts)):
-        read_vectors(path)
+        read_every_word(path)
 
 
 def test_counts_that_gensim_saved_are_read(tmp_path: Path) -> None:
     model = Word2Vec([["a"] * 5 + ["b"] * 3 + ["c"] * 3], vector_size=4, min_count=1, epochs=1)
     model.wv.save(str(tmp_path / "v.kv"))
-    vectors = read_vectors(tmp_path / "v.kv")
+    vectors = read_every_word(tmp_path / "v.kv")
     assert vectors.counts is not None
     assert dict(zip(vectors.rows, vectors.counts.tolist(), strict=True)) == {"a": 5, "b": 3, "c": 3}
 
@@ -158,12 +158,12 @@ def test_counts_that_gensim_made_up_are_not(keyed: KeyedVectors, tmp_path: Path)
     read = KeyedVectors.load_word2vec_format(str(tmp_path / "v.bin"), binary=True)
     assert read.get_vecattr("the", "count") == len(WORDS)  # though no text was ever seen
     read.save(str(tmp_path / "v.kv"))
-    assert read_vectors(tmp_path / "v.kv").counts is None
+    assert read_every_word(tmp_path / "v.kv").counts is None
 
 
 def test_counts_of_doubled_words_stay_with_the_first(tmp_path: Path) -> None:
     tensors = {"vectors": np.eye(3, dtype=np.float32), "counts": np.array([9, 7, 5])}
     save_file(tensors, tmp_path / "v.safetensors", metadata={"words": '["a", "a", "b"]'})
-    vectors = read_vectors(tmp_path / "v.safetensors")
+    vectors = read_every_word(tmp_path / "v.safetensors")
     assert vectors.counts is not None
     assert dict(zip(vectors.rows, vectors.counts.tolist(), strict=True)) == {"a": 9, "b": 5}

@@ -14,7 +14,7 @@ from tests.messages import mentions, naming
 
 from weatherglass.encoders import load_encoder
 from weatherglass.errors import SpecError, VectorFileError
-from weatherglass.vectors import read_vectors
+from weatherglass.vectors import read_every_word, read_vectors
 
 SENTENCES = [
     ["the", "rose", "is", "red", "Straße", "naïve"],
@@ -63,7 +63,7 @@ def test_single_characters_are_subwords_where_min_n_is_one(tmp_path: Path) -> No
 
 def test_every_word_is_read_with_its_count(model: tuple[Path, Any]) -> None:
     path, peer = model
-    read = read_vectors(path)
+    read = read_every_word(path)
     assert list(read.rows) == list(peer.index_to_key)
     assert read.counts is not None
     assert read.counts.tolist() == [peer.get_vecattr(word, "count") for word in read.rows]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tests.messages import naming
 
 from weatherglass.errors import OutputError, VectorFileError
-from weatherglass.vectors import read_vectors, write_vectors
+from weatherglass.vectors import read_every_word, write_vectors
 
 WORDS = ["the", "naïve", "北京", "x" * 60, "-0.5"]
 ROWS = np.random.default_rng(0).standard_normal((len(WORDS), 7)).astype(np.float32) * np.float32(1e-3)
@@ -27,7 +27,7 @@ def blocks(size: int = 2) -> Iterator[NDArray[np.float32]]:
 def test_what_is_written_is_read_back_to_the_last_bit(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"out.{ending}"
     write_vectors(path, WORDS, 7, blocks())
-    read = read_vectors(path)
+    read = read_every_word(path)
     assert list(read.rows) == WORDS
     assert (read.matrix == ROWS).all()
 

@@ -24,7 +24,7 @@ from weatherglass.mitigation_evaluation.verdict import Evaluation
 from weatherglass.parallel import backend
 from weatherglass.progress import Progress, Silent, check_progress
 from weatherglass.registry import checked_path, checked_texts
-from weatherglass.vectors import FORMATS, read_vectors, write_vectors
+from weatherglass.vectors import FORMATS, read_every_word, write_vectors
 from weatherglass.warnings import as_warning
 
 BLOCK = 4096
@@ -114,7 +114,7 @@ class Mitigation:
         return judge_mitigation(self, **options)
 
     def _write_words(self, path: Path, source: Path) -> Written:
-        every = read_vectors(source)
+        every = read_every_word(source)
         words = list(every.rows)
         notes = list(self.notes)
         if every.duplicates:

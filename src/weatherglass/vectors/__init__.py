@@ -28,6 +28,7 @@ __all__ = [
     "WordVectors",
     "check_file",
     "has_subwords",
+    "read_every_word",
     "read_vectors",
     "related_files",
 ]
@@ -75,7 +76,7 @@ def related_files(path: Path) -> list[Path]:
     return [path, *(beside for name in names if (beside := path.with_name(name)).is_file())]
 
 
-def read_vectors(path: Path, words: Collection[str] | None = None, subwords: bool = True) -> WordVectors:
+def read_vectors(path: Path, words: Collection[str] | None, subwords: bool = True) -> WordVectors:
     """Return the vectors of the words that a file has, or for which its subwords give a vector.
 
     Only wanted words are parsed and stored, so that memory grows with the words and not with the file, except for
@@ -83,7 +84,7 @@ def read_vectors(path: Path, words: Collection[str] | None = None, subwords: boo
 
     Args:
         path: the file.
-        words: the wanted words; None for all words of the file, in its order.
+        words: the wanted words; None for all.
         subwords: whether out-of-vocabulary words get a vector from a fastText model (`WordVectors.from_subwords`).
 
     Raises:
@@ -102,6 +103,16 @@ def read_vectors(path: Path, words: Collection[str] | None = None, subwords: boo
             with _unpacked(path) as stream:
                 head = stream.read(HEAD)
         return _read(path, head, compressed, words)
+
+
+def read_every_word(path: Path) -> WordVectors:
+    """Return the vectors of all words of a file, in its order.
+
+    Raises:
+        VectorFileError: as `read_vectors`, for any word.
+        UnsafeFileError: if reading it would run code.
+    """
+    return read_vectors(path, None)
 
 
 def _unpacked(path: Path) -> BinaryIO:

@@ -48,9 +48,9 @@ BINARY = b"%d %d\n" % ROWS.shape + b"".join(
 
 def _words(path: Path) -> Reading:
     """All words, and the wanted ones as a run reads them; the two agree or it is a bug of ours."""
-    from weatherglass.vectors import read_vectors
+    from weatherglass.vectors import read_every_word, read_vectors
 
-    every = read_vectors(path)
+    every = read_every_word(path)
     wanted = read_vectors(path, ["rose", "violet", "absent"], subwords=False)
     value = (list(every.rows), np.asarray(every.matrix, dtype=np.float64).tobytes())
     finite = bool(np.isfinite(every.matrix).all())

@@ -22,7 +22,7 @@ from weatherglass.progress import Progress, Silent
 from weatherglass.storage.array_file import require_whole, safetensors_state, write_safetensors
 from weatherglass.storage.atomic import whole_file
 from weatherglass.storage.checksum import State, file_hash, set_aside
-from weatherglass.vectors import WordVectors, read_vectors, related_files
+from weatherglass.vectors import WordVectors, read_every_word, related_files
 from weatherglass.warnings import Warning, as_warning
 
 Vectors = NDArray[np.float32]
@@ -260,7 +260,7 @@ def read_embedding(path: Path, corpus: str, algorithm: str, seed: int) -> Embedd
     """
     if describe_embedding(path) is not None:
         return replace(load_embedding(path), corpus=corpus, algorithm=algorithm, seed=seed)
-    content = read_vectors(path)
+    content = read_every_word(path)
     words, vectors, counts = list(content.rows), content.matrix, content.counts
     if counts is None:
         counts = np.zeros(len(words), dtype=np.int64)
