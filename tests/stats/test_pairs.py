@@ -12,6 +12,7 @@ from weatherglass.arrays import Integers, Vector
 from weatherglass.errors import UnitError
 from weatherglass.metrics import exchange
 from weatherglass.metrics.exchange import PairFlips, PValueOptions
+from weatherglass.stats import Budget
 from weatherglass.stats.pairs import (
     Share,
     assess_share,
@@ -20,7 +21,6 @@ from weatherglass.stats.pairs import (
     share_of,
     stereoset_figures,
 )
-from weatherglass.stats.permutation.base import Budget
 from weatherglass.stats.relabelling import sign_flip_test
 
 ALPHA = 0.05

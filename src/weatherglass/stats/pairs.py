@@ -16,9 +16,9 @@ import numpy as np
 
 from weatherglass.arrays import Integers, Vector
 from weatherglass.errors import UnitError
+from weatherglass.stats import Alternative, Significance
 from weatherglass.stats.interval import Reason, upper_point
 from weatherglass.stats.leave_one_out import LeftOut
-from weatherglass.stats.permutation.base import Alternative, Significance
 from weatherglass.stats.relabelling import COUNTED, DRAWS, sign_flip_test
 from weatherglass.stats.robustness import NULL_LEVELS, Assessment, Robustness
 
