@@ -93,7 +93,8 @@ def shares(world: str, seeds: int, studies: int) -> Shares:
         for place, leaning in enumerate(LEANINGS):
             p_values[:LEANING] = crossed_mean(scores[:LEANING] + leaning).p_value
             power[place] += (adjust_families(p_values, FAMILIES)[:LEANING] <= ALPHA).mean()
-    return Shares(*(false / studies).tolist(), power=tuple(power / studies))
+    listed, others, satterthwaite = (false / studies).tolist()
+    return Shares(listed, others, satterthwaite, tuple(power / studies))
 
 
 def most_by_chance(studies: int) -> float:
