@@ -140,7 +140,7 @@ def measure(given: Path | None) -> Iterator[tuple[str, Cost]]:
 
 def table(costs: Mapping[str, Cost]) -> list[str]:
     """Return the rows in Markdown."""
-    lines = ["| unit | CPU s | peak MB | what was done |", "|---|---|---|---|"]
+    lines = ["| job | CPU s | peak MB | what was done |", "|---|---|---|---|"]
     return lines + [
         f"| {label} | {cost.seconds:.2f} | {cost.memory:.0f} | {cost.done} |" for label, cost in costs.items()
     ]

@@ -310,7 +310,7 @@ def topic_rows() -> tuple[list[Result], list[Verdict]]:
             alternative="two-sided",
             p_random=0.001,
             scores=SCORES,
-            trust=Robustness(0.95, True, None, None, False, None, None, (), ()),
+            robustness=Robustness(0.95, True, None, None, False, None, None, (), ()),
         )
         for test in TOPICS
     ]

@@ -87,7 +87,7 @@ def multiverse(
     shown = progress or progress_here()
     if path is None:
         return replace(run_multiverse(views, lists, chosen, workers, shown, None, known), record=record)
-    with Journal(path / JOURNAL) as journal:
+    with Journal[dict[str, Any]](path / JOURNAL, "record", dict, dict) as journal:
         done = run_multiverse(views, lists, chosen, workers, shown, journal, known)
         finished = replace(
             done,

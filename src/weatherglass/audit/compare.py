@@ -349,7 +349,7 @@ def _grew(result: Result, before: float, after: float) -> bool:
 
 def _without_each(result: Result) -> dict[tuple[str, str], float]:
     """Return the value without each word, by set and word."""
-    left_out = result.trust.left_out if result.trust else ()
+    left_out = result.robustness.left_out if result.robustness else ()
     return {(w.role, w.name): w.effect_size for w in left_out if w.effect_size is not None}
 
 

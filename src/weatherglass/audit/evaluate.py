@@ -179,7 +179,8 @@ def _result(
             p_elements=elements.null.test(settings.alternative, options).p_value if elements else None,
             effect_size_elements=finite(elements.value) if elements else None,
         )
-    if estimate.resample is None or not settings.trusts(metric):
+    resampled = settings.trust == "all" or (settings.trust == "mean" and metric.info.cheap_to_resample)
+    if estimate.resample is None or not resampled:
         return result
     found = estimate.resample.assess(
         Tested(
@@ -199,7 +200,7 @@ def _result(
         ci_random_low=random_low,
         ci_random_high=random_high,
         score_reliability=found.score_reliability,
-        trust=found.robustness,
+        robustness=found.robustness,
         warnings=(*result.warnings, *found.warnings),
         **power_fields(result, settings.alpha),
     )

@@ -21,7 +21,6 @@ from weatherglass.registry import (
 from weatherglass.stats import DEFAULT_CORRECTION, Budget
 
 if TYPE_CHECKING:
-    from weatherglass.metrics.base import Metric
     from weatherglass.metrics.weat.profiles import Profile
     from weatherglass.stats.permutation.base import Alternative
 
@@ -155,10 +154,6 @@ class Settings:
             check_number("family", self.family, whole=True, least=1)
         if self.synonyms is not None and not isinstance(self.synonyms, str):
             _check_synonyms(self.synonyms)
-
-    def trusts(self, metric: Metric) -> bool:
-        """Return whether this metric gets intervals and leave-one-out."""
-        return self.trust == "all" or (self.trust == "mean" and metric.info.cheap_to_resample)
 
     def changed(self, **changes: Any) -> Settings:
         """Return these settings with some fields replaced.

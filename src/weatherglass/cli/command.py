@@ -201,10 +201,11 @@ class LazyGroup(Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command at its first use, and return it."""
-        if cmd_name in self.places:
-            module, _, attribute = self.places[cmd_name][0].partition(":")
-            self.commands[cmd_name] = getattr(import_module(f"weatherglass.cli.{module}"), attribute)
-        return super().get_command(ctx, cmd_name)
+        if cmd_name not in self.places:
+            return super().get_command(ctx, cmd_name)
+        module, _, attribute = self.places[cmd_name][0].partition(":")
+        found: click.Command = getattr(import_module(f"weatherglass.cli.{module}"), attribute)
+        return found
 
     def summary(self, ctx: click.Context, name: str) -> str:  # noqa: ARG002
         """Return the text of a command in the table."""

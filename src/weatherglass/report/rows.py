@@ -81,7 +81,7 @@ def _table(
 ) -> tuple[list[Column], list[Row]]:
     info = rows[0].info
     intervals = any(row.ci_low is not None for row in rows)
-    levels = " or ".join(dict.fromkeys(percent(row.trust.level) for row in rows if row.trust))
+    levels = " or ".join(dict.fromkeys(percent(row.robustness.level) for row in rows if row.robustness))
     published = any(published_p(row) is not None for row in rows)
     columns = [
         Column("  test", shorten="middle", least=14, most=widest_name(width)),

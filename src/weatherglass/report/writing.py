@@ -18,6 +18,7 @@ from weatherglass.errors import WeatherglassError
 from weatherglass.report import statements
 from weatherglass.report.numbers import counted, effect, interval, p_value, percent
 from weatherglass.storage.printable import one_line, printable_json
+from weatherglass.warnings import shortened_list
 
 if TYPE_CHECKING:
     from weatherglass.audit.compare import Comparison
@@ -56,6 +57,8 @@ OF_VERDICT = (
     *("topic", "model", "metric", "outcome", "limit", "check", "found", "effect_size", "ci_low", "ci_high"),
     *("p", "p_adjusted", "p_random", "tests", "measured", "marked", "fragile", "family"),
 )
+MOST_LISTED = 6
+"""Models, tests or metrics that a methods paragraph lists; the others are counted."""
 MOST_REASONS, MOST_ROWS = 30, 60
 """Reasons and rows that a pull-request summary lists; the others are counted."""
 
@@ -88,12 +91,13 @@ def methods_paragraph(results: Sequence[Result], record: Mapping[str, Any]) -> s
     tests = list(dict.fromkeys(result.test for result in results))
     metrics = list(dict.fromkeys(result.metric for result in results))
     first = next((result for result in results if result.info.poolable), results[0])
-    asked = f"{counted(len(tests), 'association test')} ({_first(tests)})"
+    asked = f"{counted(len(tests), 'association test')} ({shortened_list(tests, MOST_LISTED)})"
     if set(tests) == set(published_names()):
         asked = "the 46 association tests of May et al. (2019)"
+    named_models, named_metrics = (shortened_list(names, MOST_LISTED) for names in (models, metrics))
     said.append(
-        f"We audited {counted(len(models), 'model')} ({_first(models)}) with {asked}, using weatherglass "
-        f"{record.get('weatherglass', __version__)} with {counted(len(metrics), 'metric')} ({_first(metrics)})."
+        f"We audited {counted(len(models), 'model')} ({named_models}) with {asked}, using weatherglass "
+        f"{record.get('weatherglass', __version__)} with {counted(len(metrics), 'metric')} ({named_metrics})."
     )
     if any(result.info.poolable for result in results):
         said.append(
@@ -204,12 +208,6 @@ def markdown_row(cells: Iterable[str]) -> str:
 def correction_of(record: Mapping[str, Any]) -> str:
     """Return the correction that a run used."""
     return str(record.get("correction", {}).get("method", default_settings()["correction"]))
-
-
-def _first(items: Sequence[str], most: int = 6) -> str:
-    """Return the first items, and how many more there are."""
-    more = f" and {len(items) - most} more" if len(items) > most else ""
-    return ", ".join(items[:most]) + more
 
 
 def sentences(verdicts: Sequence[Verdict], alpha: float) -> list[str]:

@@ -149,7 +149,8 @@ def claims(reproduction: Reproduction) -> list[Claim]:
 
 def write_reproduction(reproduction: Reproduction, folder: Path) -> None:
     """Write Figure 1, the tables as TSV and the page with all of them."""
-    from weatherglass.report.figures import FONT, matrix, save_figure
+    from weatherglass.report.figures import matrix, save_figure
+    from weatherglass.report.panels import FONT
     from weatherglass.report.view import lay_out
 
     pictures = []
