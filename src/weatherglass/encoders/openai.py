@@ -23,9 +23,9 @@ import numpy as np
 
 from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.base import Coverage, Encoder
-from weatherglass.encoders.kinds import require
 from weatherglass.encoders.spec import OptionReader, Spec
 from weatherglass.errors import EncoderError, SpecError
+from weatherglass.storage.installed import require
 from weatherglass.storage.printable import one_line
 
 if TYPE_CHECKING:

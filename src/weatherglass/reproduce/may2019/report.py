@@ -9,9 +9,7 @@ from pathlib import Path
 from weatherglass.audit.run import Run
 from weatherglass.registry import did_you_mean
 from weatherglass.report.numbers import format_effect, format_interval, format_p
-from weatherglass.reproduce.may2019.claims import check_claims
-from weatherglass.reproduce.may2019.designs import ABW, INTERACTION, DesignContrast
-from weatherglass.reproduce.may2019.procedure import (
+from weatherglass.reproduce.may2019 import (
     ALPHA,
     FAMILY,
     MODELS,
@@ -22,6 +20,8 @@ from weatherglass.reproduce.may2019.procedure import (
     published,
     variant_of,
 )
+from weatherglass.reproduce.may2019.claims import check_claims
+from weatherglass.reproduce.may2019.designs import ABW, INTERACTION, DesignContrast
 from weatherglass.reproduce.sheets import VERDICTS, Claim, Picture, Sheet, claim_lines, write_sheets
 
 SHOWN = 30
