@@ -366,7 +366,7 @@ def main(corpora: Path, folder: Path, study: Path, sizes: Sequence[int], batches
         "alike": table(["base pairs", "algorithm", "Pearson's r (95 %)", "statement"], alike),
         "effects": effects_table(folder),
     }
-    write_whole(output, fill((HERE / "seeds-template.md").read_text(encoding="utf-8"), values))
+    write_whole(output, fill((HERE / "seeds.md.in").read_text(encoding="utf-8"), values))
 
 
 if __name__ == "__main__":

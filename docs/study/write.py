@@ -209,8 +209,8 @@ def study_page(
 def main(corpora: Path, folder: Path) -> None:
     tables = read_tables(folder / "tables")
     study = read_study(HERE / "study.toml", corpora)
-    claims_page, shown = study_page(_template("template.md"), study, folder, tables)
-    words_page, also_shown = regression_page(_template("regression-template.md"), tables)
+    claims_page, shown = study_page(_template("README.md.in"), study, folder, tables)
+    words_page, also_shown = regression_page(_template("regression.md.in"), tables)
     write_whole(HERE / "README.md", claims_page)
     write_whole(HERE / "regression.md", words_page)
     for path in figure_paths(folder, [*shown, *also_shown]):
