@@ -130,7 +130,9 @@ def in_parts(claims: pl.DataFrame, claim: str, column: str) -> str:
     parts = estimable.group_by(column, maintain_order=True).agg(
         (pl.col("verdict") == "holds").sum(), pl.len()
     )
-    return "; ".join(f"{name}: {holds} of {conditions}" for name, holds, conditions in parts.iter_rows())
+    return " and ".join(
+        f"{holds} of {number} conditions ({name})" for name, holds, number in parts.iter_rows()
+    )
 
 
 def missing_table(tables: Mapping[str, pl.DataFrame]) -> str:
