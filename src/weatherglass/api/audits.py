@@ -54,10 +54,10 @@ def run(
         tests: names, globs, paths of files or folders, or tests of your own; all 46 published ones by default.
         metrics: spellings such as "cosine/mean", globs over them, or metrics of your own.
         settings: how to test and judge; see `Settings`.
-        jobs: local processes to use.
-        scheduler: a Dask cluster to use instead: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS with an
-            engine of another package.
-        shared_dir: a folder that all its machines see under the same path.
+        jobs: the number of local processes.
+        scheduler: a Dask cluster to use instead (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS with an engine
+            of another package.
+        shared_dir: a folder that all machines of the cluster see under the same path.
         folder: where journal, table and record are kept; what is there already is not computed again.
         add: whether these results are added to those in the folder, in one table, correction and page;
             else the folder shows this run only.

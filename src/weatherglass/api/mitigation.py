@@ -178,10 +178,10 @@ def mitigate(
         model: a spec, perhaps with transforms behind it (`vectors:glove.txt | centre`), or an object in memory, as
             `run` takes it.
         transforms: further ones, such as "hard-debias?pairs=gender" or ["centre", "leace?classes=gender"].
-        jobs: local processes to use.
-        scheduler: a Dask cluster to use instead: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS with an
-            engine of another package.
-        shared_dir: a folder that all its machines see under the same path.
+        jobs: the number of local processes.
+        scheduler: a Dask cluster to use instead (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS with an engine
+            of another package.
+        shared_dir: a folder that all machines of the cluster see under the same path.
         progress: told how far the encoding has come.
 
     Returns:

@@ -98,10 +98,10 @@ def judge_mitigation(
         similarity: files of word or sentence pairs with scores; by default those that come with gensim, if installed.
         analogies: files of analogies; likewise.
         alpha: the significance level of the verdict.
-        jobs: local processes to use.
-        scheduler: a Dask cluster to use instead: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS with an
-            engine of another package.
-        shared_dir: a folder that all its machines see under the same path.
+        jobs: the number of local processes.
+        scheduler: a Dask cluster to use instead (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS with an engine
+            of another package.
+        shared_dir: a folder that all machines of the cluster see under the same path.
         folder: where the run, judgement.json and the page are kept.
         progress: told how far the work has come.
 

@@ -49,10 +49,10 @@ def multiverse(
             "vectors:study/forum-sgns-*.safetensors" is one model with a seed per file.
         tests: topics ("gender and career"), names, globs, paths, or tests of your own; all 46 published by default.
         choices: which choices are varied; those that a model lacks are passed over.
-        jobs: local processes to use.
-        scheduler: a Dask cluster to use instead: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS with an
-            engine of another package.
-        shared_dir: a folder that all its machines see under the same path.
+        jobs: the number of local processes.
+        scheduler: a Dask cluster to use instead (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS with an engine
+            of another package.
+        shared_dir: a folder that all machines of the cluster see under the same path.
         folder: where results and curves are written; what is there already is not computed again.
         progress: told how far the work has come.
         command: the words of the command line that asked for this, for the record.
