@@ -1,6 +1,7 @@
-"""`python -m weatherglass` is the same as `weatherglass`."""
+"""Run the command line: `python -m weatherglass` is the same as `weatherglass`."""
 
 if __name__ == "__main__":
-    from weatherglass.cli import main  # here: worker processes import this module, and need no command line
+    # Worker processes import this module, and do not need the command line.
+    from weatherglass.cli import main
 
     main()
