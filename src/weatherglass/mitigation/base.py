@@ -46,8 +46,7 @@ class Transform(Protocol):
         ...
 
     def identity(self) -> str:
-        """Return a hash of options and texts; transforms with equal hashes change the vectors of a model in the same
-        way."""
+        """Return a hash of options and texts; transforms with equal hashes change vectors in the same way."""
         ...
 
     def fit(self, vectors: Matrix) -> Change:

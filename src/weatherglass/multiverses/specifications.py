@@ -396,8 +396,7 @@ def _specifications(
 
 
 def _is_published(some: Scored) -> bool:
-    """Return whether a specification is cosine and mean on bare words (Caliskan et al.) or all sentences (May et
-    al.)."""
+    """Return whether it is cosine and mean, on bare words (Caliskan et al.) or on all sentences (May et al.)."""
     chosen = some.levels
     usual = chosen["similarity"] == "cosine" and chosen["statistic"] == "mean"
     return usual and chosen["template"] in (WORD, SENTENCES)

@@ -1,6 +1,4 @@
-"""Map a function over independent units of work, in this process, in local processes, on a Dask cluster, or on an
-engine of another package.
-"""
+"""Map a function over units of work, in this process, in local processes, on a Dask cluster, or on another engine."""
 
 from __future__ import annotations
 

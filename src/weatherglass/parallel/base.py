@@ -39,8 +39,7 @@ class Backend(Protocol):
     def map(
         self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
     ) -> Iterator[Outcome[U, R]]:
-        """Return the outcomes of `function(unit)` as they finish, in any order; a failing unit does not stop the
-        others.
+        """Return the outcomes of `function(unit)` as they finish, in any order; a failing unit stops no other.
 
         Args:
             function: a function that can be imported by name, since it may run in another process.

@@ -269,8 +269,7 @@ def _printable(name: str) -> str:
 
 
 class _Budget:
-    """Limit the memory of what builders make, since a pickle can contain some bytes once and use them a million
-    times."""
+    """Limit the memory of what builders make; a pickle can contain bytes once and use them a million times."""
 
     def __init__(self, size: int) -> None:
         self._left = unpack_limit(size)
