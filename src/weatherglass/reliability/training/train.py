@@ -19,7 +19,7 @@ from weatherglass.errors import MissingExtraError, has_no_room
 from weatherglass.parallel import Backend
 from weatherglass.parallel.shares import Report, UnitProgress, reported_in_file
 from weatherglass.progress import Progress, Silent, spoken_duration
-from weatherglass.reliability.corpus.corpus import Corpus, open_corpus
+from weatherglass.reliability.corpus import Corpus, open_corpus
 from weatherglass.reliability.training.embedding import (
     SUFFIX,
     Embedding,
@@ -113,7 +113,7 @@ def train_all(
     """
     progress = progress or Silent()
     set_damaged_aside([unit.target for unit in units], "and trained again")
-    missing = [unit for unit in units if not unit.target.is_file()]
+    missing = missing_units(units)
     progress.stage(stage, len(units))
     progress.advance(len(units) - len(missing))
     failures = []
