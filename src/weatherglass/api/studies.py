@@ -167,7 +167,8 @@ def study_facts(study: Study, groups: Sequence[Group]) -> list[tuple[str, str]]:
         facts.append(
             (
                 f"corpus {name}",
-                f"{len(corpus.tokens):,} tokens, {len(corpus.words):,} words of at least {settings.min_count}; "
+                f"{len(corpus.tokens):,} tokens, {len(corpus.words):,} words that occur at least "
+                f"{settings.min_count} times; "
                 f"{'standard input' if source == STANDARD_INPUT else source.name}, "
                 f"{100 * settings.share:.0f} % of its lines; "
                 f"{language_fact(corpus.words, corpus.counts)}",
