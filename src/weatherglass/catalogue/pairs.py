@@ -44,7 +44,13 @@ class Pair:
 
 
 def pair_test(
-    name: str, pairs: Sequence[Pair], *, source: str = "", citation: str = "", topic: str = "", language: str = "en"
+    name: str,
+    pairs: Sequence[Pair],
+    *,
+    source: str = "",
+    citation: str = "",
+    topic: str = "",
+    language: str = "en",
 ) -> Test:
     """Return a test of sentence pairs.
 
@@ -131,5 +137,7 @@ def read_entries(entries: Iterable[dict[str, Any]]) -> list[Pair]:
             pairs.append(Pair(**entry))
         except TypeError:
             keys = ", ".join(Pair.__slots__)
-            raise CatalogueError(f"pair {number}: has the keys {', '.join(entry)}, but may have {keys}") from None
+            raise CatalogueError(
+                f"pair {number}: has the keys {', '.join(entry)}, but may have {keys}"
+            ) from None
     return pairs

@@ -23,7 +23,16 @@ from weatherglass.catalogue.checks import (
 from weatherglass.catalogue.pairs import Pair, pair_test, pairs_of, read_entries
 from weatherglass.catalogue.published import lexicon, list_sets, word_set
 from weatherglass.catalogue.sentences import Template, in_sentences, pack_templates, read_templates
-from weatherglass.catalogue.test import PAIR, Context, Element, ElementSet, Test, distinct, overlaps, set_roles
+from weatherglass.catalogue.test import (
+    PAIR,
+    Context,
+    Element,
+    ElementSet,
+    Test,
+    distinct,
+    overlaps,
+    set_roles,
+)
 from weatherglass.errors import CatalogueError, UnknownNameError
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
 from weatherglass.languages.base import NO_WORDS, Language, Lexicon
@@ -94,7 +103,9 @@ def _read_pairs(source: Source, content: Mapping[str, Any]) -> TestFile:
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise source.error("pair", "should be tables that begin with [[pair]]")
     texts = {
-        key: checked_text(source, key, content[key]) for key in ("source", "citation", "topic") if key in content
+        key: checked_text(source, key, content[key])
+        for key in ("source", "citation", "topic")
+        if key in content
     }
     try:
         test = pair_test(

@@ -17,6 +17,7 @@ import numpy as np
 
 from weatherglass.arrays import AnyMatrix, AnyVector, unit_length
 from weatherglass.encoders.base import (
+    PER_TOKEN,
     STATIC,
     Asked,
     Coverage,
@@ -200,7 +201,7 @@ class TransformerEncoder(Encoder):
         )
 
     @property
-    def _head(self) -> str | None:
+    def head(self) -> str | None:
         """Return the kind of language model, masked or causal; None for one without a head."""
         return head_of(self._files.config.get("architectures"))
 
@@ -208,19 +209,20 @@ class TransformerEncoder(Encoder):
     def _language_model(self) -> TorchModel:
         settings = self._settings
         return TorchModel.load(
-            self.name, self._files, settings.device, settings.dtype, settings.trust_remote_code, self._head
+            self.name, self._files, settings.device, settings.dtype, settings.trust_remote_code, self.head
         )
 
     @property
     def gives(self) -> frozenset[What]:
-        return STATIC | {"log-probabilities"} if self._head else STATIC
+        unmasked: frozenset[What] = frozenset({"unmasked-log-probabilities"} if self.head == "masked" else ())
+        return STATIC | {"log-probabilities"} | unmasked if self.head else STATIC
 
     def observe(self, inputs: Sequence[Asked], what: What = "vectors") -> Observations:
         check_asked(self, inputs, what)
         with encoding(self.name):
             pieces = self._pieces(inputs, what)
-            if what == "log-probabilities":
-                return self._log_probabilities(inputs, pieces)
+            if what in PER_TOKEN:
+                return self._log_probabilities(inputs, pieces, what)
             view = (
                 self.view if what == "vectors" else View(self._settings.span_pooling, self._settings.layers)
             )
@@ -233,7 +235,7 @@ class TransformerEncoder(Encoder):
         if what == "vectors":
             return self._tokenizer(texts)
         # A causal model may need one more token at the beginning.
-        spare = int(what == "log-probabilities" and self._head == "causal")
+        spare = int(what == "log-probabilities" and self.head == "causal")
         return self._tokenizer(texts, list(map(_place, inputs, texts)), spare)
 
     def _coverage(self, inputs: Sequence[Asked], pieces: Sequence[Pieces]) -> list[Coverage]:
@@ -302,22 +304,25 @@ class TransformerEncoder(Encoder):
         ]
         return [unit_length(some) for some in vectors] if self._settings.normalise else vectors
 
-    def _log_probabilities(self, inputs: Sequence[Asked], pieces: Sequence[Pieces]) -> Observations:
+    def _log_probabilities(
+        self, inputs: Sequence[Asked], pieces: Sequence[Pieces], what: What
+    ) -> Observations:
         """Return the log-probability of each token of the text, or of the word at the span.
 
         A causal model predicts a token from those before it. A masked model predicts it from all others, with the token
-        masked; for a word at a span, all its pieces are masked.
+        masked; for a word at a span, all its pieces are masked. Without a mask, it reads all tokens of the text and
+        predicts each of them.
         """
-        is_causal = self._head == "causal"
+        is_causal = self.head == "causal"
         if is_causal:
             pieces = [self._tokenizer.begun(text) for text in pieces]
-        mask = None if is_causal else self._tokenizer.mask()
+        mask = self._tokenizer.mask() if what == "log-probabilities" and not is_causal else None
         at = [text.at or [] for text in pieces]
         values: list[AnyVector] = [np.full(len(places), np.nan) for places in at]
         jobs: list[tuple[int, list[int]]] = []  # a row, and its tokens that one pass of the model predicts
         for row, asked in enumerate(inputs):
             tokens = [token for token, place in enumerate(at[row]) if place or not is_causal]
-            at_once = [tokens] if is_causal or _word(asked) else [[token] for token in tokens]
+            at_once = [tokens] if mask is None or _word(asked) else [[token] for token in tokens]
             jobs += [(row, some) for some in at_once if some]
         lengths = [len(pieces[row].ids) for row, _ in jobs]
         model, padding = self._language_model, self._tokenizer.padding()
@@ -339,7 +344,7 @@ class TransformerEncoder(Encoder):
             else covered
             for covered, text in zip(self._coverage(inputs, pieces), pieces, strict=True)
         ]
-        return Observations(inputs, "log-probabilities", values, coverage)
+        return Observations(inputs, what, values, coverage)
 
 
 def _word(asked: Asked) -> str:

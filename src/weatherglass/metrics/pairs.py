@@ -17,7 +17,16 @@ import numpy as np
 from weatherglass.arrays import Vector
 from weatherglass.catalogue.test import Test
 from weatherglass.errors import UnitError
-from weatherglass.metrics.base import ByElements, Context, Count, ElementScore, Estimate, MetricInfo, Shape, exactly
+from weatherglass.metrics.base import (
+    ByElements,
+    Context,
+    Count,
+    ElementScore,
+    Estimate,
+    MetricInfo,
+    Shape,
+    exactly,
+)
 from weatherglass.metrics.exchange import PairFlips, Tested
 from weatherglass.metrics.set_metric import read_parameters
 from weatherglass.metrics.sets import VectorSet, unit_numbers
@@ -138,7 +147,9 @@ def _info(needs: str, summary: str, source: str, caution: str, targets: Count) -
 TWO_OR_THREE = Count(2, 3)
 MASKED = "log-probabilities"
 UNMASKED = "unmasked-log-probabilities"
-NOT_THE_BEST = "50 is the value without preference, not the best value: a model that knows nothing has it, too"
+NOT_THE_BEST = (
+    "50 is the value without preference, not the best value: a model that knows nothing has it, too"
+)
 
 
 @dataclass(frozen=True)
@@ -163,7 +174,11 @@ class CrowsPairs(PairMetric):
         first, second = pair[:2]
         blocks = SequenceMatcher(None, first.tokens, second.tokens, autojunk=False).get_matching_blocks()
         places = [
-            [start + n for start, size in zip(starts, (b.size for b in blocks), strict=True) for n in range(size)]
+            [
+                start + n
+                for start, size in zip(starts, (b.size for b in blocks), strict=True)
+                for n in range(size)
+            ]
             for starts in ([block.a for block in blocks], [block.b for block in blocks])
         ]
         shared = [_total(sentence.values[own]) for sentence, own in zip(pair[:2], places, strict=True)]
