@@ -27,7 +27,7 @@ from weatherglass.audit.results import Failure, Result
 from weatherglass.audit.run import Run
 from weatherglass.audit.verdict import conclude, outcomes_record
 from weatherglass.catalogue.test import Test
-from weatherglass.errors import ClusterError, OutputError, UnitError, WeatherglassError, reason
+from weatherglass.errors import ClusterError, EncoderError, OutputError, UnitError, WeatherglassError, reason
 from weatherglass.metrics.base import Metric
 from weatherglass.metrics.weat.covariance import Covariance
 from weatherglass.parallel import Backend
@@ -142,8 +142,14 @@ class Audit:
             if not plan.parts[test.name, metric.name] and metric.name not in plan.optional
         ]
         if paired:
-            scored = score_pairs(model, paired, self.workers, self.progress)
-            self._evaluate(model, self._pair_jobs(model, scored), scored.array, paired)
+            try:
+                scored = score_pairs(model, paired, self.workers, self.progress)
+            except EncoderError as error:
+                if not rows:
+                    raise
+                self.failures += [Failure(model.name, row.test.name, str(error)) for row in paired]
+            else:
+                self._evaluate(model, self._pair_jobs(model, scored), scored.array, paired)
         if not rows:
             return
         whitened = any(row.metric.info.covariances for row in rows)

@@ -15,7 +15,7 @@ from weatherglass.audit.plan import PlannedModel, PlannedResult
 from weatherglass.catalogue.pairs import word_span
 from weatherglass.catalogue.test import Element
 from weatherglass.encoders.base import Asked, Coverage, Input, What, is_causal, plain
-from weatherglass.errors import UnitError
+from weatherglass.errors import EncoderError
 from weatherglass.metrics.pairs import PairMetric, Sentence
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
@@ -45,11 +45,13 @@ def score_pairs(
     """Ask a model once about each sentence of these results.
 
     Raises:
-        EncoderError: if the model does not give the log-probabilities that a metric needs.
-        UnitError: for a model with transforms, which change vectors and nothing else.
+        EncoderError: if the model does not give the log-probabilities that a metric needs, or has transforms, which
+            change vectors and nothing else.
     """
     if model.transforms:
-        raise UnitError(f"{model.name}: transforms change vectors, but sentence pairs need log-probabilities")
+        raise EncoderError(
+            f"{model.name}: transforms change vectors, but sentence pairs need log-probabilities"
+        )
     causal, has_scores = is_causal(model.encoder), SCORES in model.encoder.gives
     asked: dict[What, dict[Asked, None]] = {}
     for row in rows:

@@ -56,6 +56,12 @@ LAYER_COUNT_KEYS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 
 NO_CONTEXT = "the first token has no context, so it has no probability"
 
+LANGUAGE_MODEL: dict[str, frozenset[What]] = {
+    "causal": frozenset({"log-probabilities"}),
+    "masked": frozenset({"log-probabilities", "unmasked-log-probabilities"}),
+}
+"""What a model with each kind of head gives besides vectors."""
+
 SPAN_POOLINGS = ("mean", "first", "last")
 """Poolings over the pieces of a word at a span."""
 
@@ -214,8 +220,9 @@ class TransformerEncoder(Encoder):
 
     @property
     def gives(self) -> frozenset[What]:
-        unmasked: frozenset[What] = frozenset({"unmasked-log-probabilities"} if self.head == "masked" else ())
-        return STATIC | {"log-probabilities"} | unmasked if self.head else STATIC
+        if self.head is None:
+            return STATIC
+        return STATIC | LANGUAGE_MODEL[self.head]
 
     def observe(self, inputs: Sequence[Asked], what: What = "vectors") -> Observations:
         check_asked(self, inputs, what)
