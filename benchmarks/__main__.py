@@ -97,18 +97,17 @@ def page(sections: Mapping[str, str]) -> str:
     head = [
         "# Performance",
         "",
-        "Written by `python -m benchmarks --write docs/performance.md`; do not edit. CPU seconds, user and system,",
-        "on one thread; medians, of commands and jobs the least of several. The ratio is the peer's cost over ours.",
-        "Growth rows give the exponent b of cost = a·size^b. Goals are in benchmarks/goals.py.",
+        "`python -m benchmarks --write docs/performance.md` writes this page; do not edit it. Costs are CPU seconds",
+        "(user and system) on one thread: medians, for commands and jobs the lowest of several. The ratio is the",
+        "peer's cost divided by ours. Growth rows give the exponent b of cost = a·size^b. Goals: benchmarks/goals.py.",
     ]
     return "\n".join([*head, "", *sections.values()])
 
 
 def section(part: str, rows: Sequence[Row], failures: Sequence[str]) -> str:
     """Return the page's section of a part: when and where it was measured, its rows, and its failures."""
-    load = ", ".join(f"{number:.1f}" for number in os.getloadavg())
     machine = f"{processor()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    measured = f"{machine}; {datetime.now(UTC):%Y-%m-%d %H:%M} UTC; load {load}."
+    measured = f"{machine}; {datetime.now(UTC):%Y-%m-%d %H:%M} UTC."
     lines = [f"## {part}", "", measured, "", HEADINGS, *map(shown, rows)]
     lines += ["", *(f"Not as it should be: {failure}." for failure in failures)] if failures else []
     return "\n".join(lines) + "\n"

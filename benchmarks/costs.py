@@ -43,11 +43,11 @@ print(json.dumps([time.process_time() - start, resource.getrusage(resource.RUSAG
 """
 
 CORPUS = (
-    "from weatherglass.reliability.corpus.corpus import CorpusSettings, encode_corpus\n"
+    "from weatherglass.reliability.corpus import CorpusSettings, encode_corpus\n"
     "settings = CorpusSettings(share={share})\n"
 )
 OPEN = (
-    "from weatherglass.reliability.corpus.corpus import open_corpus\n"
+    "from weatherglass.reliability.corpus import open_corpus\n"
     "corpus = open_corpus(next((folder / 'corpora').iterdir()))"
 )
 
@@ -140,7 +140,7 @@ def measure(given: Path | None) -> Iterator[tuple[str, Cost]]:
 
 def table(costs: Mapping[str, Cost]) -> list[str]:
     """Return the rows in Markdown."""
-    lines = ["| unit | CPU s | peak MB | what was done |", "|---|---|---|---|"]
+    lines = ["| job | CPU s | peak MB | what was done |", "|---|---|---|---|"]
     return lines + [
         f"| {label} | {cost.seconds:.2f} | {cost.memory:.0f} | {cost.done} |" for label, cost in costs.items()
     ]

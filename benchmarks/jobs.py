@@ -57,7 +57,7 @@ def _compared(name: str, arguments: list[str], folder: Path) -> Iterator[Row]:
             command = weatherglass(*arguments, "--jobs", str(jobs), "-o", f"{folder}-{turn}-{jobs}")
             spent[jobs].append(cpu_of_command(command, 1))
             clock[jobs].append(time.perf_counter() - start)
-    note = f"least of {TURNS} turns"
+    note = f"lowest of {TURNS} runs"
     if min(spent[1]) < LEAST:
         note += f"; work of {min(spent[1]):.0f} CPU s only"
     yield Row(name, min(spent[JOBS]), "--jobs 1", min(spent[1]), note=note)

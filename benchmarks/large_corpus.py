@@ -31,7 +31,7 @@ import numpy as np
 from benchmarks.scale import dask
 
 from weatherglass.parallel.base import Outcome
-from weatherglass.reliability.corpus.corpus import (
+from weatherglass.reliability.corpus import (
     Corpus,
     CorpusSettings,
     encode_corpus,
@@ -396,16 +396,16 @@ def facts(measured: Mapping[str, Any]) -> list[str]:
     """Return what the text was, in one paragraph."""
     text = measured["text"]
     return [
-        f"{text['tokens'] / 1e6:.0f} million tokens made from {text['once'] / 1e6:.0f} million, with new words by "
-        f"Heaps' law (exponent {text['exponent']:.2f}, as in these {text['types_once']:,} distinct words); two Dask "
-        f"workers, {text['dimensions']} dimensions."
+        f"The text has {text['tokens'] / 1e6:.0f} million tokens, made from {text['once'] / 1e6:.0f} million, with new "
+        f"words by Heaps' law (exponent {text['exponent']:.2f}, as in the {text['types_once']:,} distinct words of the "
+        f"sources). Two Dask workers trained {text['dimensions']} dimensions."
     ]
 
 
 def table_of(measured: Mapping[str, Any]) -> list[str]:
     """Return the measured steps as a table."""
     million = measured["text"]["tokens"] / 1e6
-    lines = ["| step | CPU s a million tokens | peak MB | disk | |", "|---|---|---|---|---|"]
+    lines = ["| step | CPU s per million tokens | peak MB | disk | |", "|---|---|---|---|---|"]
     for step in measured["steps"]:
         disk = f"{step['disk'] / 1e3:.1f} GB" if step["disk"] > 1e3 else f"{step['disk']:.0f} MB"
         lines.append(
@@ -430,17 +430,17 @@ def estimate(measured: Mapping[str, Any]) -> str:
     total = once + SEEDS * (sgns + gloves)
     corpora = ", ".join(f"{name} {size} M tokens" for name, size in STUDY.items())
     return (
-        f"**Estimate, not measured:** {corpora}; {PAPER} dimensions, {EPOCHS} epochs, {ITERATIONS} iterations, {SEEDS} "
-        f"seeds of both algorithms. Counting, encoding and co-occurrence {once:.1f} CPU hours; a seed of skip-gram "
-        f"{sgns:.1f}, of GloVe {gloves:.1f} ({PAPER} dimensions cost {measured['ratios']['sgns']:.2f} and "
-        f"{measured['ratios']['glove']:.2f} times {measured['text']['dimensions']}, on {RATIO_LINES:,} lines); "
-        f"in all **{total:.0f} CPU hours**, {total / 2:.0f} by the clock on two cores, {total / 64:.1f} on 64. The "
-        "reproduction's authors state about 150 hours."
+        f"**Estimate, not measured.** The study of the paper has {corpora}, {PAPER} dimensions, {EPOCHS} epochs, "
+        f"{ITERATIONS} iterations and {SEEDS} seeds of both algorithms. Counting, encoding and co-occurrence take "
+        f"{once:.1f} CPU hours, a seed of skip-gram {sgns:.1f} and a seed of GloVe {gloves:.1f} ({PAPER} dimensions "
+        f"cost {measured['ratios']['sgns']:.2f} and {measured['ratios']['glove']:.2f} times as much as "
+        f"{measured['text']['dimensions']}). The total is **{total:.0f} CPU hours**: {total / 2:.0f} hours on two "
+        f"cores, {total / 64:.1f} on 64."
     )
 
 
 def main() -> None:
-    """Association, print the table, and write it into a document between its marks."""
+    """Measure, print the table, and write it into a document between its marks."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -56,7 +56,7 @@ def rows(options: Options, vectors_file: str | None = None) -> Iterator[Row]:
     with threadpool_limits(1):
         yield from without_p(peers, cases, vectors, found[: len(peers)], found[len(peers) : -1])
         ours = least_cpu(lambda: [p_value(case, vectors) for case in weat], 3)
-        note = f"ours exact, or certified bounds within 1 %; WEFE's {draws} draws, of 10 000 by default"
+        note = f"ours is exact or certified within 1 %; WEFE draws {draws} samples (default 10 000)"
         yield Row(WITH_P, ours, "WEFE", found[-1].cpu, note=note)
         every = [metric for name in METRICS.names() for metric in METRICS.get(name)([], {})]
         nine = [(metric, case) for metric in every for case in cases_of(metric, tests, vectors)]

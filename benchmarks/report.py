@@ -48,7 +48,7 @@ def rows(options: Options) -> Iterator[Row]:
         size = f"{models} models × 46 tests × 4 metrics"
         reading = min(cpu(lambda: sum(1 for _ in read_journal(folder / JOURNAL)), 1) for _ in range(turns))
         yield Row("page of 5 520 results, MB", (folder / PAGE).stat().st_size / 1e6, note=size)
-        note = f"as a run writes it, from memory; the least of {turns}"
+        note = f"as a run writes it, from memory; lowest of {turns} runs"
         yield Row("page of 5 520 results", seconds, note=note)
         row = "page of 5 520 results, read back from the folder"
         yield Row(row, again, "reading the journal alone", reading, note="as `report` writes it")

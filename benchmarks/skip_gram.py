@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks._rows import Options, Row, cpu_by_turns
 from numpy.typing import NDArray
 
-from weatherglass.reliability.corpus.corpus import CorpusSettings, encode_corpus
+from weatherglass.reliability.corpus import CorpusSettings, encode_corpus
 from weatherglass.reliability.training.train import WordToVecSettings, train
 
 LINES, LENGTH, WORDS = 20_000, 20, 20_000
@@ -43,8 +43,9 @@ def rows(options: Options) -> Iterator[Row]:
             seconds = cpu_by_turns({"ours": ours, "gensim": theirs}, 1 if options.quick else 5)
             apart = {one: _topics_apart(matrix, topics) for one, matrix in vectors.items()}
             speed = {one: len(corpus.tokens) / spent / 1e3 for one, spent in seconds.items()}
-            note = f"{speed['ours']:.0f} and {speed['gensim']:.0f} thousand words a second; {len(corpus.words)} words; "
-            note += f"topics apart by cosines of {apart['ours']:.2f} and {apart['gensim']:.2f}"
+            note = f"{speed['ours']:.0f} and {speed['gensim']:.0f} thousand words per second; "
+            note += f"{len(corpus.words)} words; "
+            note += f"distance between topics, in cosines: {apart['ours']:.2f} and {apart['gensim']:.2f}"
             row_name = f"sgns-window, d {dimensions}, against gensim"
             yield Row(row_name, seconds["ours"], "gensim", seconds["gensim"], None, note)
 

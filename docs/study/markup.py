@@ -9,7 +9,7 @@ from weatherglass.errors import WeatherglassError
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], numbers: bool = False) -> str:
-    """A table; with `numbers`, all columns but the first stand to the right."""
+    """Return a table; with `numbers`, all columns but the first are aligned to the right."""
     ruler = "|---|" + ("---:|" if numbers else "---|") * (len(header) - 1)
     lines = ["| " + " | ".join(header) + " |", ruler]
     return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
@@ -20,7 +20,7 @@ def bullets(lines: Iterable[str]) -> str:
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """The template with every {{name}} replaced.
+    """Return the template with every {{name}} replaced.
 
     Raises:
         WeatherglassError: if a name has no value, or a value no place.

@@ -1,8 +1,8 @@
-"""The page of the regressions: for each set of base pairs Table 3 filled in, and what follows from it in words."""
+"""Write the page of the regressions: Table 3 filled in for every set of base pairs, and what follows from it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -21,34 +21,38 @@ from weatherglass.reliability.regression.tables import (
 )
 
 TOLERANCE = 1e-4
-"""Between what is fitted here and what the study has in tables/regression; estimates are shown to as many digits."""
+"""Largest difference between estimates fitted here and those in tables/regression; the page shows this many digits."""
+ANSWERS = 3
+"""The page has the first sentences on a regression: rows, factors, directions. The tables have the rest."""
 Tables = Mapping[str, pl.DataFrame]
 Explanations = Mapping[str, Explanation]
 
 
-def regression_page(template: str, tables: Tables, fewer_seeds: Sequence[Tables]) -> tuple[str, list[str]]:
-    """The page, and the names of the figures that it shows.
-
-    Args:
-        template: with places for regressions, over_pairs and over_seeds.
-        tables: of the study.
-        fewer_seeds: the tables of the same study with fewer seeds; may be empty.
-    """
+def regression_page(template: str, tables: Tables) -> tuple[str, list[str]]:
+    """Return the page, and the names of the figures that it shows."""
     found = explanations(tables)
-    estimated = [pairs for pairs, explanation in found.items() if explanation.parts]
+    estimated = {pairs: explanation for pairs, explanation in found.items() if explanation.parts}
+    figures = [f"regression-{pairs}" for pairs in estimated]
     values = {
-        "regressions": "\n\n".join(_section(pairs, explanation) for pairs, explanation in found.items()),
-        "over_pairs": _differences({f"{pairs} pairs": found[pairs] for pairs in estimated}),
-        "over_seeds": _over_seeds(tables, found, fewer_seeds),
+        "answers": bullets(
+            line for pairs, explanation in found.items() for line in _answers(pairs, explanation)
+        ),
+        "signs": bullets(_signs(estimated)),
+        "estimates": _estimates(estimated),
+        "figures": "\n\n".join(
+            f"![Estimates with their intervals, {name}](regression-{name}.png)" for name in estimated
+        ),
+        "lost": _lost(estimated),
+        "warnings": bullets(_warnings(estimated)),
     }
-    return fill(template, values), [_figure(pairs) for pairs in estimated]
+    return fill(template, values), figures
 
 
 def explanations(tables: Tables) -> dict[str, Explanation]:
-    """The regressions of a study from its tables, for each set of base pairs.
+    """Return the regressions of a study from its tables, for each set of base pairs.
 
     Raises:
-        WeatherglassError: if they are not those of the study's table of regressions.
+        WeatherglassError: if they differ from the study's table of regressions.
     """
     found: dict[str, Explanation] = {}
     for pairs in tables["test_retest_words"]["pairs"].unique(maintain_order=True).to_list():
@@ -63,48 +67,73 @@ def explanations(tables: Tables) -> dict[str, Explanation]:
     apart = (both["value"] - both["value_right"]).abs()
     if apart.null_count() or (apart > TOLERANCE).any():
         raise WeatherglassError(
-            "tables/regression is not of these tables; run: weatherglass reliability explain"
+            "tables/regression does not belong to these tables; run: weatherglass reliability explain"
         )
     return found
 
 
-def _section(pairs: str, explanation: Explanation) -> str:
-    heading = f"## {pairs.replace('_', ' ').capitalize()} pairs"
-    if not explanation.parts:
-        return "\n\n".join([heading, *explanation.missing])
-    blocks = [heading]
+def _answers(pairs: str, explanation: Explanation) -> Iterator[str]:
+    """Yield the first sentences on each regression, and the estimates that agree with the reproduction in all."""
     for part in explanation.parts:
-        blocks += [f"**{part.reliability.capitalize()} in plain words**", bullets(plain_sentences(part))]
-    both = agreeing_in_all(explanation)
+        yield f"**{pairs}, {part.reliability}**: {' '.join(plain_sentences(part)[:ANSWERS])}"
     if len(explanation.parts) > 1:
-        blocks.append(
-            "With the sign of the reproduction, and an interval without zero, in both reliabilities: "
-            f"{join_names(both)}."
+        yield (
+            f"**{pairs}**, with the sign of the reproduction and an interval without zero in both reliabilities: "
+            f"{join_names(agreeing_in_all(explanation))}."
         )
-    blocks += [
-        table(*filled_table(explanation), numbers=True),
-        f"![Estimates with their intervals, beside those of the reproduction]({_figure(pairs)}.png)",
-        _lost(explanation),
-        "Warnings:",
-        bullets(f"{part.reliability}: {warning}" for part in explanation.parts for warning in part.warnings),
+    yield from (f"**{pairs}**: {line}" for line in explanation.missing if not explanation.parts)
+
+
+def _parts(estimated: Explanations) -> dict[str, dict[str, Part]]:
+    """Return the parts by reliability and set of base pairs."""
+    parts: dict[str, dict[str, Part]] = {}
+    for pairs, explanation in estimated.items():
+        for part in explanation.parts:
+            parts.setdefault(part.reliability, {})[pairs] = part
+    return parts
+
+
+def _signs(estimated: Explanations) -> Iterator[str]:
+    """Yield for each reliability the estimates whose sign is the same, or differs, over the sets of base pairs."""
+    for reliability, parts in _parts(estimated).items():
+        names = dict.fromkeys(
+            c.name for part in parts.values() for c in part.models[preferred_model(part)].fit.coefficients
+        )
+        differing = differing_signs(parts)
+        same = [name for name in names if name not in differing]
+        yield f"{reliability}: same sign: {join_names(same)}; sign differs: {join_names(differing)}."
+
+
+def _estimates(estimated: Explanations) -> str:
+    """Return the estimates of the preferred model for every set of base pairs, beside those of the reproduction."""
+    columns: dict[str, dict[str, str]] = {}
+    for reliability, parts in _parts(estimated).items():
+        for pairs, part in parts.items():
+            heading, rows = filled_table(estimated[pairs])
+            for title, column in (("reproduction", "reproduction"), (pairs, preferred_model(part))):
+                place = heading.index(f"{reliability}: {column}")
+                columns.setdefault(f"{reliability}: {title}", {row[0]: row[place] for row in rows})
+    names = dict.fromkeys(name for cells in columns.values() for name in cells)
+    rows = [[name, *(cells.get(name, "") for cells in columns.values())] for name in names]
+    return table(["", *columns], rows, numbers=True)
+
+
+def _lost(estimated: Explanations) -> str:
+    """Return what the marginal R² of the preferred model loses without each factor."""
+    columns = {
+        f"{reliability}: {pairs}": part.models[preferred_model(part)].changes
+        for reliability, parts in _parts(estimated).items()
+        for pairs, part in parts.items()
+    }
+    factors = dict.fromkeys(factor for changes in columns.values() for factor in changes)
+    rows = [
+        [
+            factor,
+            *(_number(changes[factor].marginal) if factor in changes else "" for changes in columns.values()),
+        ]
+        for factor in factors
     ]
-    return "\n\n".join(blocks)
-
-
-def _figure(pairs: str) -> str:
-    return f"regression-{pairs}"
-
-
-def _lost(explanation: Explanation) -> str:
-    """What the marginal R² loses without each factor."""
-    columns = [(part, model) for part in explanation.parts for model in part.models]
-    factors = dict.fromkeys(factor for part, model in columns for factor in part.models[model].changes)
-    rows = []
-    for factor in factors:
-        changes = [part.models[model].changes.get(factor) for part, model in columns]
-        rows.append([factor, *("" if change is None else _number(change.marginal) for change in changes)])
-    header = ["R² marginal lost without", *(f"{part.reliability}: {model}" for part, model in columns)]
-    return table(header, rows, numbers=True)
+    return table(["R² marginal lost without", *columns], rows, numbers=True)
 
 
 def _number(value: float) -> str:
@@ -112,58 +141,17 @@ def _number(value: float) -> str:
     return f"{rounded:.4f}".replace("-", "−")
 
 
-def _over_seeds(tables: Tables, found: Explanations, fewer_seeds: Sequence[Tables]) -> str:
-    """Signs that change with the number of seeds, of the first set of base pairs that was estimated."""
-    pairs = next((pairs for pairs, explanation in found.items() if explanation.parts), None)
-    if pairs is None or not fewer_seeds:
-        return "This page was written without a folder of fewer seeds."
-    by_seeds = {_seeds(other): explanations(other)[pairs] for other in fewer_seeds}
-    by_seeds[_seeds(tables)] = found[pairs]
-    return f"{pairs.capitalize()} pairs. " + _differences(
-        {f"{seeds} seeds": explanation for seeds, explanation in sorted(by_seeds.items())}
-    )
-
-
-def _seeds(tables: Tables) -> int:
-    """The number of seeds of a study: the largest that its tables did not extrapolate to."""
-    numbers = tables["seed_numbers"].filter(~pl.col("extrapolated"))["seeds"]
-    return int(numbers.to_numpy().max())
-
-
-def _differences(by_condition: Explanations) -> str:
-    """For each reliability, the estimates whose sign is not the same in all conditions."""
-    if len(by_condition) < 2:
-        return "Only one can be estimated."
-    blocks = []
-    for reliability in dict.fromkeys(
-        part.reliability for found in by_condition.values() for part in found.parts
-    ):
-        parts = {
-            condition: part
-            for condition, found in by_condition.items()
-            for part in found.parts
-            if part.reliability == reliability
-        }
-        differing = differing_signs(parts)
-        names = [
-            c.name for part in parts.values() for c in part.models[preferred_model(part)].fit.coefficients
-        ]
-        kept = [name for name in dict.fromkeys(names) if name not in differing]
-        blocks.append(f"{reliability.capitalize()}: the same sign everywhere: {join_names(kept)}.")
-        if differing:
-            rows = [[name, *(_cell(part, name) for part in parts.values())] for name in differing]
-            blocks.append(table([f"sign differs, {reliability}", *parts], rows, numbers=True))
-    return "\n\n".join(blocks)
-
-
-def _cell(part: Part, name: str) -> str:
-    model = preferred_model(part)
-    found = next((c for c in part.models[model].fit.coefficients if c.name == name), None)
-    if found is None:
-        return ""
-    return _number(found.estimate) + ("" if part.excludes_zero(model, name) else "°")
+def _warnings(estimated: Explanations) -> Iterator[str]:
+    """Yield each warning once, with the sets of base pairs that it applies to unless it applies to all."""
+    sets: dict[str, dict[str, None]] = {}
+    for pairs, explanation in estimated.items():
+        for part in explanation.parts:
+            for warning in part.warnings:
+                sets.setdefault(warning, {})[pairs] = None
+    for warning, pairs in sets.items():
+        yield warning if len(pairs) == len(estimated) else f"{warning} ({', '.join(pairs)})"
 
 
 def figure_paths(folder: Path, names: Sequence[str]) -> list[Path]:
-    """The figures of a study's folder, as PNG."""
+    """Return the paths of a study's figures, as PNG."""
     return [folder / "figures" / f"{name}.png" for name in names]

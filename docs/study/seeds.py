@@ -53,7 +53,7 @@ TESTS = ("weat6", "weat7", "weat8")
 
 @dataclass(frozen=True)
 class Moved:
-    """The movements of one condition and rule."""
+    """How far batches move the numbers of one condition and rule."""
 
     condition: Condition
     rule: str
@@ -65,7 +65,7 @@ class Moved:
 
 @dataclass(frozen=True)
 class Judged:
-    """A difference with its interval, and what it says of a statement."""
+    """A difference with its interval, and whether a statement about it holds."""
 
     name: str
     difference: float
@@ -74,7 +74,7 @@ class Judged:
 
     @property
     def verdict(self) -> str:
-        """The statement is that the difference is above 0."""
+        """Return whether the statement that the difference is above 0 holds."""
         if self.low > 0:
             return "holds"
         return "does not hold" if self.high < 0 else "undecided"
@@ -86,7 +86,7 @@ class Judged:
 def blocks(
     study: Study, scored: Sequence[tuple[Group, ScoreTensor]]
 ) -> Iterator[tuple[Condition, str, Tables]]:
-    """Each condition and rule with the scores of its frequent words, word × pair × seed."""
+    """Yield each condition and rule with the scores of its frequent words, word × pair × seed."""
     for group, tensor in scored:
         frequent = set(target_lists(study, tensor.words)[-2].words)
         rows = np.array([row for row, word in enumerate(tensor.words) if word in frequent])
@@ -102,19 +102,19 @@ def blocks(
 
 
 def reach(sd: float) -> float:
-    """What 95 of 100 batches stay within."""
+    """Return the distance that 95 of 100 batches stay within."""
     return 1.96 * sd
 
 
 def enough(movement: Movement) -> str:
-    """Whether batches of this size leave the number within the tolerance, also at the ends of the sd's interval."""
+    """Return whether batches of this size keep the number within the tolerance, at both ends of the sd's interval."""
     if reach(movement.sd_high) <= TOLERANCE:
         return "enough"
     return "not enough" if reach(movement.sd_low) > TOLERANCE else "undecided"
 
 
 def verdict_table(moved: Sequence[Moved], sizes: Sequence[int]) -> str:
-    """For each size and number, in how many conditions it is enough, and how far the worst one moves."""
+    """Count for each size and number the conditions in which it is enough, and show how far the worst one moves."""
     rows = []
     for size in sizes:
         for part in PARTS:
@@ -137,27 +137,8 @@ def verdict_table(moved: Sequence[Moved], sizes: Sequence[int]) -> str:
     return table([*header, "enough / undecided / not"], rows)
 
 
-def batch_table(moved: Sequence[Moved], sizes: Sequence[int], pairs: str) -> str:
-    """The disjoint batches of one set of base pairs: lowest and highest of each number."""
-    rows = []
-    for one in moved:
-        if one.condition.pairs != pairs:
-            continue
-        for size in sizes:
-            cells = []
-            for part in PARTS:
-                values = one.get(part, size).disjoint
-                cells.append(f"{min(values):.3f} to {max(values):.3f}")
-            number = len(one.get("median", size).disjoint)
-            rows.append([one.condition.algorithm, one.rule, f"{number} × {size}", *cells])
-        rows.append(
-            [one.condition.algorithm, one.rule, "all", *(f"{one.get(p, sizes[0]).whole:.3f}" for p in PARTS)]
-        )
-    return table(["algorithm", "rule", "batches", *(NAMES[part] for part in PARTS)], rows)
-
-
 def condition_table(moved: Sequence[Moved], size: int) -> str:
-    """Every condition with batches of one size: how far 95 of 100 move each number."""
+    """Show for every condition how far 95 of 100 batches of one size move each number."""
     rows = [
         [
             *(one.condition.pairs, one.condition.algorithm, one.rule),
@@ -169,21 +150,23 @@ def condition_table(moved: Sequence[Moved], size: int) -> str:
 
 
 def answer(moved: Sequence[Moved], size: int) -> str:
-    """One sentence for each number: are so many seeds enough?"""
-    lines = []
-    for part in PARTS:
-        verdicts = [enough(one.get(part, size)) for one in moved]
-        worst = max(reach(one.get(part, size).sd) for one in moved)
-        lines.append(
-            f"**{NAMES[part]}**: {size} seeds are enough in {verdicts.count('enough')} of {len(verdicts)} conditions, "
-            f"not enough in {verdicts.count('not enough')}, undecided in {verdicts.count('undecided')}; "
-            f"95 of 100 batches move it by at most {worst:.3f} in the worst."
-        )
+    """Say for each number in how many conditions this many seeds are enough."""
+    counts = {part: [enough(one.get(part, size)) for one in moved] for part in PARTS}
+    settled = [NAMES[part] for part, verdicts in counts.items() if set(verdicts) == {"enough"}]
+    lines = [
+        f"In all {len(moved)} conditions, {size} seeds are enough for: {', '.join(settled) or 'no number'}."
+    ]
+    lines += [
+        f"For the {NAMES[part]}, {size} seeds are enough in {verdicts.count('enough')} of {len(verdicts)} conditions, "
+        f"not enough in {verdicts.count('not enough')}, and undecided in {verdicts.count('undecided')}."
+        for part, verdicts in counts.items()
+        if NAMES[part] not in settled
+    ]
     return bullets(lines)
 
 
 def draw(moved: Sequence[Moved], sizes: Sequence[int], path: Path) -> None:
-    """A panel for each number: how far batches of each size move it, a line for every condition."""
+    """Draw a panel for each number: how far batches of each size move it, a line for every condition."""
     figure = Figure(figsize=(9.2, 5.4), layout="constrained")
     axes = figure.subplots(2, 3, sharex=True, sharey=True)
     algorithms = list(dict.fromkeys(one.condition.algorithm for one in moved))
@@ -215,7 +198,7 @@ def draw(moved: Sequence[Moved], sizes: Sequence[int], path: Path) -> None:
 
 
 def box_differences(study_blocks: Mapping[tuple[str, str, str], Tables]) -> list[Judged]:
-    """The box of the sexual-orientation pairs less that of gender, for every algorithm and rule."""
+    """Return the box of the sexual-orientation pairs minus that of gender, for every algorithm and rule."""
     judged = []
     for (algorithm, pairs, rule), scores in study_blocks.items():
         if pairs != ORIENTATION or (algorithm, GENDER, rule) not in study_blocks:
@@ -229,7 +212,7 @@ def box_differences(study_blocks: Mapping[tuple[str, str, str], Tables]) -> list
 
 
 def alpha_rows(tables: Mapping[str, pl.DataFrame], rules: Sequence[str]) -> list[list[str]]:
-    """Alpha of the base pairs over the frequent words, and what it would be with as many pairs as gender has."""
+    """Return alpha of the base pairs over the frequent words, and what it would be with as many pairs as gender has."""
     rows = []
     alphas = tables["consistency_pairs"].filter((pl.col("list") == "frequent") & pl.col("rule").is_in(rules))
     for own in alphas.filter(pl.col("pairs") == ORIENTATION).iter_rows(named=True):
@@ -260,12 +243,12 @@ def _as_long(alpha: float, times: float) -> str:
 
 
 def lengthened(alpha: float, times: float) -> float:
-    """Alpha with so many times as many items (Spearman 1910, Brown 1910)."""
+    """Return alpha with `times` as many items (Spearman 1910, Brown 1910)."""
     return times * alpha / (1 + (times - 1) * alpha)
 
 
 def query_rows(tables: Mapping[str, pl.DataFrame]) -> list[list[str]]:
-    """The median alpha of the queries, sexual orientation beside gender, with the intervals of the claims."""
+    """Return the median alpha of the queries for sexual orientation and for gender, with their intervals."""
     claims = tables["claims"].filter(
         (pl.col("claim") == CONSISTENCY) & (pl.col("verdict") != "not estimable")
     )
@@ -281,7 +264,7 @@ def query_rows(tables: Mapping[str, pl.DataFrame]) -> list[list[str]]:
             verdict = "holds"
         elif own["low"] > gender["high"]:
             verdict = "does not hold"
-        # No alpha is larger than 1; a study that was assessed before intervals ended there may still say so.
+        # Alpha is at most 1; older studies have intervals that end above 1.
         cells = [
             f"{row['median']:.3f} ({row['low']:.3f} to {min(row['high'], 1.0):.3f})" for row in (own, gender)
         ]
@@ -290,7 +273,7 @@ def query_rows(tables: Mapping[str, pl.DataFrame]) -> list[list[str]]:
 
 
 def alike_rows(tables: Mapping[str, pl.DataFrame]) -> list[list[str]]:
-    """Pearson's r of two rules; does the interval of DB/WA and RIPA lie above those of the others?"""
+    """Return Pearson's r of two rules, and whether the interval of DB/WA and RIPA lies above the others."""
     rows = []
     own = tables["pearson"].filter(pl.col("corpus") != "all corpora")
     for (pairs, algorithm), part in own.group_by("pairs", "algorithm", maintain_order=True):
@@ -311,7 +294,7 @@ def alike_rows(tables: Mapping[str, pl.DataFrame]) -> list[list[str]]:
 
 
 def counted(rows: Sequence[Sequence[str]]) -> str:
-    """In how many rows a statement holds."""
+    """Count the rows in which a statement holds."""
     verdicts = [row[-1] for row in rows]
     return (
         f"holds in {verdicts.count('holds')} of {len(verdicts)} conditions, "
@@ -320,7 +303,7 @@ def counted(rows: Sequence[Sequence[str]]) -> str:
 
 
 def effects_table(folder: Path) -> str:
-    """d of the tests over the seeds of each algorithm."""
+    """Summarise d of the tests over the seeds of each algorithm."""
     run, report = audit_study(folder, TESTS)
     alpha = run.record["settings"]["alpha"]
     rows = []
@@ -373,7 +356,6 @@ def main(corpora: Path, folder: Path, study: Path, sizes: Sequence[int], batches
         "answer": answer(moved, sizes[-1]),
         "verdicts": verdict_table(moved, sizes),
         "conditions": condition_table(moved, sizes[-1]),
-        "batches": batch_table(moved, sizes, GENDER),
         "alpha_counted": counted(alphas),
         "alpha": table(["", ORIENTATION, GENDER, "with as many pairs as gender", "statement"], alphas),
         "queries_counted": counted(of_queries),

@@ -1,8 +1,8 @@
 """Write the pages of docs/study from a study's folder; no number is typed by hand.
 
-    python docs/study/write.py --corpora CORPORA DIR [DIR_WITH_FEWER_SEEDS ...]
+    python docs/study/write.py --corpora CORPORA DIR
 
-README.md is of the claims, regression.md of the question which words are measured reliably.
+README.md reports the claims, regression.md which words are measured reliably.
 """
 
 from __future__ import annotations
@@ -25,19 +25,15 @@ from weatherglass.reliability.agreement.claims import (
     HOLDS,
     RATER,
     RETEST,
-    STATEMENTS,
     UNDECIDED,
     claim_rows,
     concepts,
     judged_by,
 )
-from weatherglass.reliability.agreement.seeds import seed_lines
 from weatherglass.reliability.study import trained_groups
 from weatherglass.reliability.study_file import Study, read_study
 from weatherglass.reliability.tables import (
     CorpusPair,
-    SeedBatch,
-    SeedNumber,
     SetComparison,
     read_rows,
     read_tables,
@@ -75,18 +71,27 @@ def _claim_cell(cell: Mapping[str, Any]) -> str:
 
 
 def claims_table(claims: pl.DataFrame, claim: str) -> str:
-    """A row for each condition, a column for each rule or scale."""
-    rows = []
-    for row in claim_rows(claims, claim):
-        cells = [_claim_cell(cell) if cell else "–" for cell in row.cells]
-        rows.append([row.pairs, row.corpus, row.algorithm, *cells, row.reason])
-    return table(
-        ["base pairs", "corpus", "algorithm", *judged_by(claims, claim), "not estimable because"], rows
+    """Return a row for each condition that can be estimated, a column for each rule or scale."""
+    rows = [
+        [row.pairs, row.corpus, row.algorithm, *(_claim_cell(cell) if cell else "–" for cell in row.cells)]
+        for row in claim_rows(claims, claim)
+        if any(row.cells)
+    ]
+    return table(["base pairs", "corpus", "algorithm", *judged_by(claims, claim)], rows)
+
+
+def not_estimable(claims: pl.DataFrame) -> str:
+    """Name the conditions without any estimate, with the reason."""
+    reasons = dict.fromkeys(
+        f"{row.pairs} in {row.corpus} ({row.reason})"
+        for row in claim_rows(claims, RETEST)
+        if not any(row.cells)
     )
+    return " and ".join(reasons) or "no condition"
 
 
 def sets_table(rows: Sequence[SetComparison]) -> str:
-    """Two sets of base pairs, measure by measure: median, range and height of the box."""
+    """Compare two sets of base pairs, measure by measure: median, range and height of the box."""
     heads = ["sets", "measure", "conditions", "first", "second", "second higher", "second box taller"]
     cells = []
     for row in rows:
@@ -103,7 +108,7 @@ def sets_table(rows: Sequence[SetComparison]) -> str:
 
 
 def corpora_table(rows: Sequence[CorpusPair]) -> str:
-    """Two corpora over their common words: is the difference due to frequency?"""
+    """Compare two corpora over their common words: is the difference due to frequency?"""
     heads = ["base pairs", "corpora", "algorithm", "measure", "words", "first", "second", "difference"]
     return table(
         [*heads, "as frequent", "due to frequency"],
@@ -120,7 +125,7 @@ def corpora_table(rows: Sequence[CorpusPair]) -> str:
 
 
 def in_parts(claims: pl.DataFrame, claim: str, column: str) -> str:
-    """In how many of the estimable conditions a claim holds, by the values of a column."""
+    """Count the estimable conditions in which a claim holds, by the values of a column."""
     estimable = claims.filter((pl.col("claim") == claim) & (pl.col("verdict") != "not estimable"))
     parts = estimable.group_by(column, maintain_order=True).agg(
         (pl.col("verdict") == "holds").sum(), pl.len()
@@ -128,8 +133,20 @@ def in_parts(claims: pl.DataFrame, claim: str, column: str) -> str:
     return "; ".join(f"{name}: {holds} of {conditions}" for name, holds, conditions in parts.iter_rows())
 
 
+def missing_table(tables: Mapping[str, pl.DataFrame]) -> str:
+    """Count the missing entries of each list, a column for each corpus."""
+    counts: dict[tuple[str, str], dict[str, int]] = {}
+    for row in missing_entries(tables):
+        counts.setdefault((row.kind, row.name), {})[row.corpus] = len(row.entries)
+    corpora = list(dict.fromkeys(corpus for by_corpus in counts.values() for corpus in by_corpus))
+    rows = [
+        [*key, *(str(by_corpus.get(corpus, 0)) for corpus in corpora)] for key, by_corpus in counts.items()
+    ]
+    return table(["kind", "list", *corpora], rows)
+
+
 def training_minutes(folder: Path) -> float:
-    """From the first corpus that was encoded to the last embedding that was stored."""
+    """Return the time from the first corpus that was encoded to the last embedding that was stored."""
     start = min(path.stat().st_mtime for path in (folder / "corpora").glob("*/corpus.json"))
     end = max(path.stat().st_mtime for path in (folder / "embeddings").iterdir())
     return (end - start) / 60
@@ -138,14 +155,12 @@ def training_minutes(folder: Path) -> float:
 def study_page(
     template: str, study: Study, folder: Path, tables: Mapping[str, pl.DataFrame]
 ) -> tuple[str, list[str]]:
-    """The page of the claims, and the names of the figures that it shows."""
+    """Return the page of the claims, and the names of the figures that it shows."""
     claims = tables["claims"]
     coverage = tables["pairs"].unique(["corpus", "pairs"], maintain_order=True)
     fewest = coverage.pivot(on="corpus", index="pairs", values="present", maintain_order=True)
     of = dict(coverage.select("pairs", "of").iter_rows())
-    seeds = seed_lines(
-        read_rows(tables["seed_batches"], SeedBatch), read_rows(tables["seed_numbers"], SeedNumber)
-    )
+    different = [row for row in read_rows(tables["corpus_pairs"], CorpusPair) if row.owed != "no difference"]
     shown = [name for name in SHOWN if (folder / "figures" / f"{name}.png").is_file()]
     filled = {
         "facts": table(
@@ -160,17 +175,17 @@ def study_page(
             [[row[0], str(of[row[0]]), *(str(value) for value in row[1:])] for row in fewest.iter_rows()],
         ),
         "verdicts": bullets(map(str, verdicts(tables))),
-        "statements": bullets(f"**{claim}**: {statement}" for claim, statement in STATEMENTS.items()),
+        "not_estimable": not_estimable(claims),
         "consistency_parts": in_parts(claims, CONSISTENCY, "algorithm"),
         "rater_parts": in_parts(claims, RATER, "by"),
-        "rater_algorithms": in_parts(claims.filter(pl.col("by") == "standardised"), RATER, "algorithm"),
         "retest": claims_table(claims, RETEST),
         "consistency": claims_table(claims, CONSISTENCY),
         "rater": claims_table(claims, RATER),
         "ensemble": claims_table(claims, ENSEMBLE),
         "concepts": bullets(f"{concept.pairs}: {concept}" for concept in concepts(claims)),
         "sets": sets_table(read_rows(tables["pair_sets"], SetComparison)),
-        "corpora": corpora_table(read_rows(tables["corpus_pairs"], CorpusPair)),
+        "corpora_shown": f"{len(different)} of {tables['corpus_pairs'].height}",
+        "corpora": corpora_table(different),
         "pearson": table(
             ["base pairs", "algorithm", "rules", "ours", "reproduction", "original"],
             [
@@ -185,22 +200,17 @@ def study_page(
                 for row in correlations(tables)
             ],
         ),
-        "seeds": bullets(line for line in seeds if ", gender, " in line),
-        "missing": table(
-            ["corpus", "kind", "list", "missing"],
-            [[row.corpus, row.kind, row.name, str(len(row.entries))] for row in missing_entries(tables)],
-        ),
+        "missing": missing_table(tables),
         "figures": "\n\n".join(f"![{name}]({name}.png)" for name in shown),
     }
     return fill(template, filled), shown
 
 
-def main(corpora: Path, folder: Path, fewer_seeds: Sequence[Path]) -> None:
+def main(corpora: Path, folder: Path) -> None:
     tables = read_tables(folder / "tables")
     study = read_study(HERE / "study.toml", corpora)
     claims_page, shown = study_page(_template("template.md"), study, folder, tables)
-    others = [read_tables(other / "tables") for other in fewer_seeds]
-    words_page, also_shown = regression_page(_template("regression-template.md"), tables, others)
+    words_page, also_shown = regression_page(_template("regression-template.md"), tables)
     write_whole(HERE / "README.md", claims_page)
     write_whole(HERE / "regression.md", words_page)
     for path in figure_paths(folder, [*shown, *also_shown]):
@@ -217,5 +227,4 @@ if __name__ == "__main__":
         "--corpora", metavar="CORPORA", type=Path, required=True, help="folder of the corpora"
     )
     parser.add_argument("folder", metavar="DIR", type=Path, help="the study's folder")
-    parser.add_argument("fewer_seeds", metavar="DIR_WITH_FEWER_SEEDS", type=Path, nargs="*")
     main(**vars(parser.parse_args()))

@@ -202,13 +202,13 @@ def test_the_change_of_mac_takes_all_target_words_as_one_sample(tmp_path: Path) 
     runs = [wg.run(HashedEncoder(width), "weat7", "mac", folder=tmp_path / str(width)) for width in (16, 48)]
     (row,) = compare_runs(tmp_path / "16", tmp_path / "48").differences
     before, after = (run.results[0] for run in runs)
-    assert before.trust is not None
-    assert after.trust is not None
+    assert before.robustness is not None
+    assert after.robustness is not None
     change = {
         kind: np.array(
             [
                 (second.effect_size or 0) - (first.effect_size or 0)
-                for first, second in zip(before.trust.left_out, after.trust.left_out, strict=True)
+                for first, second in zip(before.robustness.left_out, after.robustness.left_out, strict=True)
                 if first.role in kind
             ]
         )
@@ -231,7 +231,7 @@ def test_two_exact_methods_are_no_difference_worth_a_note() -> None:
 
 
 def without_tables(run: wg.Run) -> wg.Run:
-    return replace(run, results=[replace(result, tables=None, trust=None) for result in run.results])
+    return replace(run, results=[replace(result, tables=None, robustness=None) for result in run.results])
 
 
 def test_p_counts_the_choice_of_attribute_words_where_both_runs_have_their_numbers() -> None:

@@ -169,8 +169,8 @@ def test_an_effect_is_called_small_only_below_the_smallest_that_was_stated() -> 
     A, B = rng.normal(size=(2, 12, 8)) + np.array([1, -1])[:, np.newaxis, np.newaxis]
     found = associate(X, Y, A, B)
     assert found.small is None
-    assert found.trust is not None
-    bound = found.trust.excluded_above
+    assert found.robustness is not None
+    bound = found.robustness.excluded_above
     assert bound is not None
     assert associate(X, Y, A, B, smallest=bound + 0.01).small is True
     assert associate(X, Y, A, B, smallest=bound - 0.01).small is False

@@ -99,9 +99,9 @@ def test_every_profile_is_reported_with_its_reason(folder: Path) -> None:
 def test_it_says_what_stands_beside_the_number(folder: Path) -> None:
     explained = explain(folder, "sent-weat6")
     result, text = explained.result, step(5, explained.steps)
-    assert result.trust is not None
+    assert result.robustness is not None
     assert f": {result.ci_low:.4f} to {result.ci_high:.4f}\n" in text
-    assert f": {result.trust.random_reason}\n" in text  # no interval for random attributes
+    assert f": {result.robustness.random_reason}\n" in text  # no interval for random attributes
     assert f": {result.score_reliability:.2f}\n" in text
     assert mentions(text, "template", 0.5, f"{result.power['0.5']:.2f}")
     assert mentions(step(1, explain(folder, "weat7").steps), "unknown", "math")
@@ -111,9 +111,9 @@ def test_p_of_the_second_reading_is_printed_where_its_effect_is_not_estimable(tm
     found = wg.run(HashedEncoder(), tests="weat*", folder=tmp_path).results
     result = next(r for r in found if r.effect_size_random is None and r.p_random is not None)
     lines = explain(tmp_path, result.test).steps
-    assert result.trust is not None
-    assert result.trust.random_reason is not None
-    reason = next(i for i, line in enumerate(lines) if result.trust.random_reason in line)
+    assert result.robustness is not None
+    assert result.robustness.random_reason is not None
+    reason = next(i for i, line in enumerate(lines) if result.robustness.random_reason in line)
     assert lines[reason + 1].endswith(f" = {result.p_random:.3g}, two-sided")
 
 

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import fields, replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -48,12 +49,12 @@ def test_every_field_of_a_computed_result_comes_back(tmp_path: Path) -> None:
     entries = list(read_journal(written(tmp_path, *run.results)))
     assert [entry.key for entry in entries] == ["key 0", "key 1", "key 2", "key 3"]
     for entry, result in zip(entries, run.results, strict=True):
-        assert entry.result is not None
+        assert entry.value is not None
         for field in fields(Result):
             if field.compare:
-                assert getattr(entry.result, field.name) == getattr(result, field.name), field.name
-        assert entry.result.columns() == result.columns()
-    assert run.results[0].trust is not None  # the typed block was among what came back
+                assert getattr(entry.value, field.name) == getattr(result, field.name), field.name
+        assert entry.value.columns() == result.columns()
+    assert run.results[0].robustness is not None  # the typed block was among what came back
     assert run.results[2].p_elements is not None
 
 
@@ -61,10 +62,10 @@ def test_what_is_not_defined_comes_back_as_nan(tmp_path: Path) -> None:
     """d of equal scores, and p of a metric that exchanges nothing."""
     bare = replace(SMALL, value=math.nan, test_statistic=math.nan, p_value=math.nan, p_floor=math.nan)
     (entry,) = read_journal(written(tmp_path, replace(bare, p_middle=math.nan, p_low=None)))
-    assert entry.result is not None
+    assert entry.value is not None
     for name in ("value", "effect_size", "test_statistic", "p_value", "p_floor", "p_middle"):
-        assert math.isnan(getattr(entry.result, name)), name
-    assert entry.result.p_low is None
+        assert math.isnan(getattr(entry.value, name)), name
+    assert entry.value.p_low is None
 
 
 def test_a_line_is_json_with_the_columns_by_name() -> None:
@@ -78,8 +79,6 @@ def test_a_line_is_json_with_the_columns_by_name() -> None:
 
 def test_the_checksum_is_that_of_the_bytes_after_it() -> None:
     """As sha256sum would find it: a reader in another language needs no canonical form of JSON."""
-    from hashlib import sha256
-
     line = journal_line("k", SMALL)
     start = line.index(b'"key"')
     assert line[:start] == b'{"sha256":"' + sha256(line[start:-1]).hexdigest().encode() + b'",'
@@ -93,20 +92,18 @@ def test_every_flipped_byte_is_noticed(tmp_path: Path, flip: int) -> None:
     for place in range(first):  # the first line with its line break
         journal.write_bytes(content[:place] + bytes([content[place] ^ flip]) + content[place + 1 :])
         entries = list(read_journal(journal))
-        read = [entry.result for entry in entries if entry.result is not None]
+        read = [entry.value for entry in entries if entry.value is not None]
         # Without its line break the first line swallows the second; else the second is untouched.
         assert [result.value for result in read] == ([] if place == first - 1 else [-1.0]), place
-        assert any(entry.result is None for entry in entries), place
+        assert any(entry.value is None for entry in entries), place
 
 
 def test_a_value_of_a_record_with_a_right_checksum_and_a_wrong_form_is_damage(tmp_path: Path) -> None:
-    from weatherglass.storage.journal import _head
-
     journal = tmp_path / JOURNAL
     for rest in (b'"key":"k"}', b'"key":"k","result":{}}', b'"key":"k","result":[]}', b"]"):
-        journal.write_bytes(_head(rest) + rest + b"\n")
+        journal.write_bytes(b'{"sha256":"%s",' % sha256(rest).hexdigest().encode() + rest + b"\n")
         (entry,) = read_journal(journal)
-        assert (entry.number, entry.result) == (1, None)
+        assert (entry.number, entry.value) == (1, None)
 
 
 def test_a_line_cut_short_is_passed_over_wherever_it_is_cut(tmp_path: Path) -> None:
@@ -116,7 +113,7 @@ def test_a_line_cut_short_is_passed_over_wherever_it_is_cut(tmp_path: Path) -> N
     for length in range(first, len(content)):
         journal.write_bytes(content[:length])
         (entry,) = read_journal(journal)
-        assert entry.result == SMALL
+        assert entry.value == SMALL
 
 
 def test_a_folder_computes_again_what_was_cut_short_or_damaged(tmp_path: Path) -> None:

@@ -20,11 +20,11 @@ from weatherglass.audit.stored import read_run
 from weatherglass.audit.verdict import Verdict, conclude
 from weatherglass.errors import OutputError
 from weatherglass.report.terminal import topic_chart
+from weatherglass.stats import Limit, Outcome
 from weatherglass.stats.leave_one_out import LeftOut
-from weatherglass.stats.outcome import Limit, Outcome
 from weatherglass.stats.robustness import Robustness
 
-TRUST = Robustness(0.95, True, None, None, False, 1.1, None, (), ())
+ROBUSTNESS = Robustness(0.95, True, None, None, False, 1.1, None, (), ())
 TOPICS = {"a1": "age", "a2": "age", "c1": "control", "c2": "control"}
 
 
@@ -45,7 +45,7 @@ def judged(test: str, p: float, p_random: float | None = None, **given: object) 
         "units_x": 8,
         "units_y": 8,
         "p_random": random,
-        "trust": TRUST,
+        "robustness": ROBUSTNESS,
         "ci_low": ends[0],
         "ci_high": ends[1],
     }
@@ -134,7 +134,7 @@ def test_what_limits_a_verdict_is_named() -> None:
     attributes = by_topic(judged("a1", 0.01, 0.2))["age"]
     assert (attributes.outcome, attributes.limit) == (Outcome.LIMITED, Limit.ATTRIBUTES)
     words = (LeftOut("word", "X", "love", 0.4, 0.3), LeftOut("word", "Y", "hate", 0.4, 0.06))
-    one_word = by_topic(judged("a1", 0.01, trust=replace(TRUST, left_out=words)))["age"]
+    one_word = by_topic(judged("a1", 0.01, robustness=replace(ROBUSTNESS, left_out=words)))["age"]
     assert (one_word.outcome, one_word.limit) == (Outcome.LIMITED, Limit.ONE_WORD)
     assert one_word.fragile == ("love", "hate")
     pieces = judged("a1", 0.01, pieces=(1.0,) * 8 + (2.0,) * 8)  # pieces tell X from Y completely
@@ -150,7 +150,7 @@ def test_what_limits_a_verdict_is_named() -> None:
     [
         ({"permute": "elements"}, ("by words", "two-sided")),
         ({"alternative": "greater"}, ("by words", "two-sided")),
-        ({"trust": None}, ("random attributes",)),
+        ({"robustness": None}, ("random attributes",)),
         ({"p_method": "none: nothing to exchange"}, ("cosine/mean", "no p", "nothing to exchange")),
     ],
 )

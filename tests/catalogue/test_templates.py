@@ -95,9 +95,9 @@ def test_sentences_with_and_without_stated_templates_have_different_keys(write_t
 
 def test_the_run_leaves_out_each_template(write_toml: WriteToml, tmp_path: Path) -> None:
     run = weatherglass.run("wordllama", str(write_toml(OWN)), folder=tmp_path / "run")
-    trust = run.results[0].trust
-    assert trust is not None
-    left_out = {removal.name for removal in trust.left_out if removal.kind == "template"}
+    robustness = run.results[0].robustness
+    assert robustness is not None
+    left_out = {removal.name for removal in robustness.left_out if removal.kind == "template"}
     assert left_out == {"{A word} is at work.", "The {words} are at home.", "The {words} are at school."}
 
 

@@ -21,6 +21,12 @@ from weatherglass.errors import OutputError
 from weatherglass.stats.multiplicity import CORRECTIONS
 
 
+@pytest.fixture(autouse=True)
+def _an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Complete in a folder without files, since those are offered beside names: `make run` leaves a folder behind."""
+    monkeypatch.chdir(tmp_path)
+
+
 def completed(*words: str) -> list[str]:
     """Return what the last word can become behind the others."""
     *before, last = words

@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "explain": ("RUN", "weat6"),
     "compare": ("RUN", "RUN"),
     "multiverse": ("-t", "weat6", "--choices", "similarity", "-o", "multiverse"),
+    "rank": ("--groups", "gender", "-o", "ranking"),
     "verdict": ("RUN",),
     "mitigate": ("vectors:VECTORS", "--with", "centre", "-o", "centred.txt"),
     "docs": ("warnings",),

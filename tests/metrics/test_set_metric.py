@@ -314,9 +314,9 @@ def test_the_interval_holds_the_value_and_agrees_with_a_two_sided_p(name: str, s
 def test_leave_one_out_is_the_value_of_what_is_left(name: str) -> None:
     targets, attributes = drawn(4)
     result = measured(name, targets, attributes)
-    assert result.trust is not None
+    assert result.robustness is not None
     paired = name in ("ripa", "direct-bias")
-    for left in result.trust.left_out:
+    for left in result.robustness.left_out:
         place = int(left.name.partition("[")[2].partition("]")[0])
         kept = [
             np.delete(t, place, 0) if role in left.role else t for role, t in zip("XY", targets, strict=True)
@@ -328,7 +328,7 @@ def test_leave_one_out_is_the_value_of_what_is_left(name: str) -> None:
         assert left.effect_size == pytest.approx(plain_value(name, kept, kept_attributes), rel=1e-6, abs=1e-7)
     n_targets, n_attributes = SHAPES.get(name, (2, 1))
     units = 4 * n_attributes + (4 if paired else 4 * n_targets)
-    assert len(result.trust.left_out) == units
+    assert len(result.robustness.left_out) == units
 
 
 def test_measure_is_strict_about_the_number_of_sets() -> None:
@@ -451,8 +451,8 @@ def test_a_pair_of_which_one_word_is_unknown_is_left_out(tmp_path: Path) -> None
     assert first.units() == (7, 0)
     (warning,) = (each for each in first.warnings if each.kind == "broken-pairs")
     assert warning.values == {"count": 1}
-    assert first.trust is not None
-    pairs = {left.name for left in first.trust.left_out if left.role == "XY"}
+    assert first.robustness is not None
+    pairs = {left.name for left in first.robustness.left_out if left.role == "XY"}
     expected = zip(test.targets[0].texts, test.targets[1].texts, strict=True)
     assert pairs == {f"{x} – {y}" for x, y in expected if x != test.targets[0].texts[2]}
 

@@ -116,7 +116,7 @@ def _result(model: str, test: Test, metric: str, ci: str, rng: np.random.Generat
         resamples=2000,
         monte_carlo_error=0.0083,
     )
-    trust = Robustness(
+    robustness = Robustness(
         level=1 - ALPHA,
         random_corrected=True,
         fixed_reason=None,
@@ -128,7 +128,7 @@ def _result(model: str, test: Test, metric: str, ci: str, rng: np.random.Generat
         null=tuple(map(float, null)),
     )
     noisy = (Warning.of("unreliable", reliability=0.2, least=0.3),) if test.name == "weat2" else ()
-    return replace(result, trust=trust, warnings=(*result.warnings, *noisy))
+    return replace(result, robustness=robustness, warnings=(*result.warnings, *noisy))
 
 
 def _left_out(result: Result, test: Test, d: float, rng: np.random.Generator) -> Iterator[LeftOut]:

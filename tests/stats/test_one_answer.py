@@ -109,8 +109,8 @@ def test_words_as_the_unit_follow_from_raw_vectors() -> None:
     g = delta / math.sqrt(tau2)
     d = g / math.sqrt((n - 2) / (n - 1) + g**2 * n_x * n_y / (n * (n - 1)))
     assert result.effect_size_random == pytest.approx(d, rel=1e-4)
-    assert result.trust is not None
-    assert result.trust.templates_random == crossed
+    assert result.robustness is not None
+    assert result.robustness.templates_random == crossed
 
 
 def unit_scores(result: Result) -> list[float]:
@@ -127,13 +127,13 @@ def test_associate_returns_both_readings_without_being_asked() -> None:
     result = wg.associate(X, Y, A, B)
     for name in (
         *("ci_low", "ci_high", "p_random", "effect_size_random", "ci_random_low", "ci_random_high"),
-        *("score_reliability", "trust"),
+        *("score_reliability", "robustness"),
     ):
         assert getattr(result, name) is not None, name
     assert (result.alternative, result.permute, result.units()) == ("two-sided", "words", (8, 8))
-    assert result.trust is not None
-    assert result.trust.level == 0.95
-    assert len(result.trust.left_out) == 32
+    assert result.robustness is not None
+    assert result.robustness.level == 0.95
+    assert len(result.robustness.left_out) == 32
 
 
 def test_permute_elements_gives_the_published_numbers() -> None:

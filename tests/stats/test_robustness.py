@@ -55,16 +55,16 @@ def run_without(test: Test, role: int, word: str, metric: str = "cosine/mean") -
     return wg.run(HashedEncoder(WIDTH), tests=smaller, metrics=metric, trust="none").results[0]
 
 
-def trust_of(result: Result) -> Robustness:
-    assert result.trust is not None
-    return result.trust
+def robustness_of(result: Result) -> Robustness:
+    assert result.robustness is not None
+    return result.robustness
 
 
 @pytest.mark.parametrize("name", ["weat7", "sent-weat6"])
 def test_leaving_out_a_word_is_the_test_without_it(name: str) -> None:
     test = load_test(name)
     (result,) = wg.run(HashedEncoder(WIDTH), tests=test).results
-    left_out = {(each.role, each.name): each for each in trust_of(result).left_out}
+    left_out = {(each.role, each.name): each for each in robustness_of(result).left_out}
     for role in range(4):
         word = test.sets[role].elements[0].word
         expected = run_without(test, role, word)
@@ -85,7 +85,7 @@ def test_a_result_hangs_on_the_word_without_which_p_is_largest(metric: str) -> N
         for place, role in enumerate("XYAB")
         for word in dict.fromkeys(test.sets[place].words)
     }
-    hangs_on = trust_of(result).hangs_on("word", alpha)
+    hangs_on = robustness_of(result).hangs_on("word", alpha)
     assert hangs_on is not None
     assert (hangs_on.role, hangs_on.name) == max(anew, key=lambda word: anew[word])
     assert hangs_on.p_value == pytest.approx(max(anew.values()))
@@ -95,7 +95,7 @@ def test_a_result_hangs_on_the_word_without_which_p_is_largest(metric: str) -> N
 def test_a_template_is_left_out_of_all_sets() -> None:
     test = load_test("sent-weat6")
     (result,) = wg.run(HashedEncoder(), tests=test).results
-    template = next(each for each in trust_of(result).left_out if each.kind == "template")
+    template = next(each for each in robustness_of(result).left_out if each.kind == "template")
     sets = [
         ElementSet(s.category, tuple(e for e in s.elements if e.template != template.name)) for s in test.sets
     ]
@@ -128,7 +128,7 @@ def test_words_that_could_lift_p_have_the_p_of_the_test_without_them() -> None:
     test = load_test("weat9")
     (result,) = wg.run("wordllama", tests=test).results
     assert result.p_value <= 0.05
-    for left_out in trust_of(result).left_out:
+    for left_out in robustness_of(result).left_out:
         smaller = without_word(test, "XYAB".index(left_out.role), left_out.name)
         again = wg.run("wordllama", tests=smaller, trust="none").results[0].p_value
         if left_out.p_value is None:
@@ -168,7 +168,7 @@ def test_of_25_words_each_the_p_that_exceed_alpha_are_those_of_fine_bounds(seed:
     assert None in found.values()
 
 
-def made_trust(*left_out: LeftOut, excluded_above: float | None = None) -> Robustness:
+def made_robustness(*left_out: LeftOut, excluded_above: float | None = None) -> Robustness:
     return Robustness(
         level=0.95,
         random_corrected=True,
@@ -190,16 +190,16 @@ def values_of(kind: str, result: Result) -> list[Mapping[str, Any]]:
 def test_significance_that_hangs_on_one_word_is_said() -> None:
     math_ = LeftOut("word", "X", "math", 0.3, 0.2)
     template = math_._replace(kind="template", name="This is {}.")
-    one, other = values_of("fragile", judged(p_value=0.01, trust=made_trust(math_, template)))
+    one, other = values_of("fragile", judged(p_value=0.01, robustness=made_robustness(math_, template)))
     assert one == {"unit": "word", "name": "math", "p": 0.2, "lifting": 1, "alpha": 0.05}
     assert other == {**one, "unit": "template", "name": "This is {}."}
     also = math_._replace(name="algebra", p_value=0.06)
-    assert values_of("fragile", judged(p_value=0.01, trust=made_trust(also, math_))) == [
+    assert values_of("fragile", judged(p_value=0.01, robustness=made_robustness(also, math_))) == [
         {**one, "lifting": 2}
     ]
-    steady = made_trust(math_._replace(p_value=0.04))
-    assert not values_of("fragile", judged(p_value=0.01, trust=steady))
-    assert not values_of("fragile", judged(p_value=0.3, trust=made_trust(math_)))
+    steady = made_robustness(math_._replace(p_value=0.04))
+    assert not values_of("fragile", judged(p_value=0.01, robustness=steady))
+    assert not values_of("fragile", judged(p_value=0.3, robustness=made_robustness(math_)))
 
 
 def test_sentences_that_are_significant_only_as_independent_are_said() -> None:
@@ -216,9 +216,9 @@ def test_a_result_has_the_warnings_of_both_readings() -> None:
 
 def test_trust_comes_back_from_the_journal() -> None:
     (result,) = wg.run(HashedEncoder(), tests="weat7", ci="bca").results
-    trust = trust_of(result)
-    assert trust.bootstrap is not None
-    assert Robustness.from_json(json.loads(json.dumps(trust.to_json()))) == trust
+    robustness = robustness_of(result)
+    assert robustness.bootstrap is not None
+    assert Robustness.from_json(json.loads(json.dumps(robustness.to_json()))) == robustness
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_an_effect_is_called_small_only_below_a_stated_size(
     smallest: float | None, excluded: float | None, small: bool | None
 ) -> None:
     result = judge(
-        [made_result(trust=made_trust(excluded_above=excluded))],
+        [made_result(robustness=made_robustness(excluded_above=excluded))],
         Settings(correction="holm", alpha=0.05, smallest=smallest),
     )[0]
     assert result.small is small
@@ -238,7 +238,7 @@ def test_an_effect_is_called_small_only_below_a_stated_size(
 def test_smallest_is_kept_with_the_run_and_said(tmp_path: Path) -> None:
     tests, settings = "weat[678]", {"smallest": 1.9}
     run = wg.run("wordllama", tests=tests, folder=tmp_path / "stated", **settings)  # type: ignore[arg-type]
-    bounds = [trust_of(result).excluded_above for result in run.results]
+    bounds = [robustness_of(result).excluded_above for result in run.results]
     assert [result.small for result in run.results] == [None if u is None else u < 1.9 for u in bounds]
     assert any(result.small for result in run.results)
     assert [result.small for result in read_run(tmp_path / "stated").results] == [
@@ -283,7 +283,7 @@ def test_trust_says_which_metrics_are_assessed() -> None:
     for trust, expected in (("mean", [True, False]), ("all", [True, True]), ("none", [False, False])):
         run = wg.run(HashedEncoder(), tests="weat7", metrics=metrics, trust=trust)
         assert [result.ci_low is not None for result in run.results] == expected
-        assert [result.trust is not None for result in run.results] == expected
+        assert [result.robustness is not None for result in run.results] == expected
 
 
 def test_the_command_fails_its_gate_with_1_and_says_why(tmp_path: Path) -> None:

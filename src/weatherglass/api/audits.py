@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from weatherglass.audit.folder import PAGE, RECORD, RunFolder
 from weatherglass.audit.plan import Plan, choose_models, choose_tests, expand_families
-from weatherglass.audit.record import cached_run, check_addable, plain, recorded_call
+from weatherglass.audit.record import cached_run, check_addable, recorded_call
 from weatherglass.audit.registrations import registrations_for
 from weatherglass.audit.run import Run
 from weatherglass.audit.settings import Settings, chosen_settings
@@ -104,10 +103,10 @@ def run(
         added_to = None
         if opened and not add:
             if (cached := cached_run(plan, call, opened)) is not None:
-                return cached.stored_in(opened.path)
-        elif opened and (opened.path / RECORD).exists():
-            added_to = read_record(opened.path)
-            check_addable(added_to, plan, plain(asdict(chosen)))
+                return cached.stored_in(opened.folder)
+        elif opened and (opened.folder / RECORD).exists():
+            added_to = read_record(opened.folder)
+            check_addable(added_to, plan)
         from weatherglass.audit.audit import (
             Audit,  # imports all that computes, which a cached run does not need
         )
@@ -122,7 +121,7 @@ def run(
             return finished
         if families:
             opened.write_record(finished.record)
-        finished = finished.stored_in(opened.path)
+        finished = finished.stored_in(opened.folder)
         finished.record["warnings"] += [warning.to_json() for warning in _write_page(finished, opened)]
         return finished
 

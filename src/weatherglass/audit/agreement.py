@@ -54,7 +54,7 @@ class MetricAgreement:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values, NaN as None."""
-        plain: dict[str, Any] = {name: plain_value(value) for name, value in asdict(self).items()}
+        plain: dict[str, Any] = plain_value(asdict(self))
         return plain
 
     @classmethod

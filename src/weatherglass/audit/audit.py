@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from weatherglass.audit.agreement import metric_agreement
 from weatherglass.audit.covariances import covariances_for, enlarged, estimate_covariances
 from weatherglass.audit.encode import Encodings, encode_texts
 from weatherglass.audit.evaluate import Job, evaluate_job
@@ -91,8 +90,12 @@ class Audit:
         record = finished_record(asked_for, plan, results, failures, unreadable, status)
         record["verdicts"] = [verdict.to_json() for verdict in judged]
         record["outcomes"] = outcomes_record(results)
-        agreement = metric_agreement(results)
-        record["agreement"] = agreement.to_json() if agreement else None
+        record["agreement"] = None
+        if len(record["metrics"]) > 1:
+            from weatherglass.audit.agreement import metric_agreement
+
+            agreement = metric_agreement(results)
+            record["agreement"] = agreement.to_json() if agreement else None
         self._write(results, record)
         keys = tuple(key for key in self.order if key in self.finished)
         return Run(results, failures, record, keys, judged=tuple(judged))

@@ -363,10 +363,12 @@ def _levels(result: Result, units: Sequence[UnitScore], n_x: int) -> dict[str, L
         )
         scores = np.array([unit.score for unit in units])
         levels = levels_of(tables, within(scores, n_x, result.ddof))
-    elif result.trust:
+    elif result.robustness:
         scale = Scale(*result.units(), result.ddof)
         for role in "AB":
-            own_words = [word for word in result.trust.left_out if (word.kind, word.role) == ("word", role)]
+            own_words = [
+                word for word in result.robustness.left_out if (word.kind, word.role) == ("word", role)
+            ]
             d = np.array([math.nan if word.effect_size is None else word.effect_size for word in own_words])
             levels[role] = Levels([word.name for word in own_words], scale.g_of(d))
     enough = all(
@@ -383,7 +385,7 @@ def _difference_of_values(rows: tuple[_Row, _Row], alpha: float) -> Difference |
         return Incomparable(first.row, first.metric, model, "the value is not defined in one of the runs")
     if any(rows[0].dropped(role) != rows[1].dropped(role) for role in first.roles):
         values = f"{first.value:.4g} before, {second.value:.4g} after"
-        return Incomparable(first.row, first.metric, model, f"{values}, but the models know other words")
+        return Incomparable(first.row, first.metric, model, f"{values}, but the models know different words")
     change = paired_change_of_values(
         *(first.value, second.value, _without_each(first), _without_each(second), alpha),
         pooled=first.info.one_sample,
@@ -409,7 +411,7 @@ def _grew(result: Result, before: float, after: float) -> bool:
 
 def _without_each(result: Result) -> dict[tuple[str, str], float]:
     """Return the value without each word, by set and word."""
-    left_out = result.trust.left_out if result.trust else ()
+    left_out = result.robustness.left_out if result.robustness else ()
     return {(w.role, w.name): w.effect_size for w in left_out if w.effect_size is not None}
 
 
@@ -417,7 +419,7 @@ def _obstacle(rows: tuple[_Row, _Row]) -> str | None:
     """Return why two rows do not measure the same thing; empty if they do."""
     prints = {row.fingerprint for row in rows}
     if None in prints:
-        return f"{RECORD} does not say which words the test has"
+        return f"{RECORD} does not list the words of the test"
     if len(prints) > 1:
         return "the words of the test differ between the runs"
     first, second = (row.result for row in rows)
@@ -442,7 +444,11 @@ def _notes(rows: tuple[_Row, _Row], fixed: bool = False) -> Iterator[str]:
         yield NO_ATTRIBUTES
     for role, name in (("X", "num_targ1"), ("Y", "num_targ2"), ("A", "num_attr1"), ("B", "num_attr2")):
         if rows[0].dropped(role) != rows[1].dropped(role):
-            how = "compared over what both have" if role in "XY" else "so its scores rest on other words"
+            how = (
+                "compared over those that both have"
+                if role in "XY"
+                else "so the scores are based on other words"
+            )
             yield f"{role} has {getattr(first, name)} and {getattr(second, name)} known elements: {how}"
     if first.alternative != second.alternative:
         yield f"p: the alternative is {first.alternative} in one run and {second.alternative} in the other"

@@ -31,7 +31,7 @@ from weatherglass.metrics.weat.profiles import profile_of
 from weatherglass.parallel import backend
 from weatherglass.progress import Silent
 from weatherglass.registry import wrong_type
-from weatherglass.stats.permutation.base import Significance
+from weatherglass.stats import Significance
 from weatherglass.warnings import Warning
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def associate(
     if chosen.profile:
         metrics = under_profile(metrics, chosen.profile)
     if len(metrics) != 1:
-        raise UnitError(f"measure '{measure}' stands for {len(metrics)} metrics; name one of them")
+        raise UnitError(f"measure '{measure}' matches {len(metrics)} metrics; name one of them")
     if not metrics[0].info.shape.fits(2, 2):
         raise UnitError(f"{metrics[0].name} takes {metrics[0].info.shape}; associate has 2 and 2")
     if profile := getattr(metrics[0], "profile", ""):
@@ -179,7 +179,8 @@ def _result(
             p_elements=elements.null.test(settings.alternative, options).p_value if elements else None,
             effect_size_elements=finite(elements.value) if elements else None,
         )
-    if estimate.resample is None or not settings.trusts(metric):
+    resampled = settings.trust == "all" or (settings.trust == "mean" and metric.info.cheap_to_resample)
+    if estimate.resample is None or not resampled:
         return result
     found = estimate.resample.assess(
         Tested(
@@ -199,7 +200,7 @@ def _result(
         ci_random_low=random_low,
         ci_random_high=random_high,
         score_reliability=found.score_reliability,
-        trust=found.robustness,
+        robustness=found.robustness,
         warnings=(*result.warnings, *found.warnings),
         **power_fields(result, settings.alpha),
     )
@@ -313,7 +314,7 @@ def measure(
     """
     metrics = select_metrics([metric])
     if len(metrics) != 1:
-        raise WeatherglassError(f"'{metric}' stands for {len(metrics)} metrics; name one of them")
+        raise WeatherglassError(f"'{metric}' matches {len(metrics)} metrics; name one of them")
     chosen = chosen_settings(settings, changes, measure)
     for name, sets in (("targets", targets), ("attributes", attributes)):
         if isinstance(sets, str | bytes | Mapping) or not hasattr(sets, "__len__"):

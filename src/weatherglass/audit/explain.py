@@ -92,7 +92,7 @@ def explain(
         *_effect(result, x, y, show),
         *_null(result, x, y, show),
         *_p(result, x, y, run.record["settings"]["correction"], show),
-        *_trust(result, run.record["settings"].get("smallest")),
+        *_robustness(result, run.record["settings"].get("smallest")),
         *_others(result, profiles),
         *_warnings(result),
     )
@@ -187,8 +187,8 @@ def _null(result: Result, x: Units, y: Units, show: Show) -> Iterator[str]:
     yield f"   sum over X = {show(math.fsum(in_x))}"
     yield f"   over all ways the sum has mean {show(size * both.mean())} and sd {show(spread)}"
     yield f"   S = sum over X - sum over Y = {show(result.test_statistic)}"
-    if result.trust and result.trust.null:
-        low, high = np.interp([0.025, 0.975], NULL_LEVELS, result.trust.null)
+    if result.robustness and result.robustness.null:
+        low, high = np.interp([0.025, 0.975], NULL_LEVELS, result.robustness.null)
         yield f"   95 of 100 relabellings have d between {low:.3f} and {high:.3f} (drawn at random)"
 
 
@@ -198,15 +198,15 @@ def _p(result: Result, x: Units, y: Units, correction: str | None, show: Show) -
         "greater": "a sum over X at least as large",
         "less": "a sum over X at least as small",
         "two-sided": "a sum over X at least as far from the mean",
-        "observed": "a sum over X at least as far out, on the side on which the data lie",
+        "observed": "a sum over X at least as far out, on the observed side",
     }[result.alternative]
     yield ""
     if result.not_tested:
         yield "4. p: none; this row is measured, not tested"
         yield f"   {result.not_tested}"
         yield (
-            "   Such words do not count as independent: if tokens meant nothing, p by words would be at most 0.05 in "
-            f"{100 * (result.expected_level or 0.0):.0f} % of models"
+            "   Texts that share tokens are not independent: if tokens meant nothing, p by words would be at most "
+            f"0.05 in {100 * (result.expected_level or 0.0):.0f} % of models"
         )
         yield from _p_elements(result, show)
         return
@@ -240,38 +240,38 @@ def _p_elements(result: Result, show: Show) -> Iterator[str]:
         yield f"   with single sentences instead of words, as published: d = {d}, p = {show(result.p_elements)}"
 
 
-def _trust(result: Result, smallest: float | None) -> Iterator[str]:
+def _robustness(result: Result, smallest: float | None) -> Iterator[str]:
     yield ""
     yield "5. How robust d is"
-    trust = result.trust
-    if trust is None:
+    robustness = result.robustness
+    if robustness is None:
         yield (
             "   not assessed: the row is not tested" if result.not_tested else "   not assessed; see --trust"
         )
         return
-    level = f"{100 * trust.level:g} %"
-    yield f"   {level} for fixed attribute words: {_ends(result.ci_low, result.ci_high, trust.fixed_reason)}"
-    random = _ends(result.ci_random_low, result.ci_random_high, trust.random_reason)
+    level = f"{100 * robustness.level:g} %"
+    yield f"   {level} for fixed attribute words: {_ends(result.ci_low, result.ci_high, robustness.fixed_reason)}"
+    random = _ends(result.ci_random_low, result.ci_random_high, robustness.random_reason)
     yield f"   {level} for random attribute words: {random}"
     if result.effect_size_random is not None:
         kind = (
             "without the noise of the attribute words"
-            if trust.random_corrected
+            if robustness.random_corrected
             else "not corrected for noise"
         )
         yield f"   d for random attribute words = {result.effect_size_random:.4f} ({kind})"
     if result.p_random is not None:
         yield f"   p for random attribute words = {result.p_random:.3g}, two-sided"
-    if trust.excluded_above is not None:
+    if robustness.excluded_above is not None:
         small = f": smaller than {smallest:g}" if result.small else ""
-        yield f"   rules out |d| above {trust.excluded_above:.2f}{small}"
+        yield f"   rules out |d| above {robustness.excluded_above:.2f}{small}"
     if result.score_reliability is not None:
         yield f"   reliability of a word's score over attribute words: {result.score_reliability:.2f}"
-    if trust.bootstrap:
-        b = trust.bootstrap
+    if robustness.bootstrap:
+        b = robustness.bootstrap
         yield f"   bootstrap: BCa {b.bca_low:.4f} to {b.bca_high:.4f} (error of an end {b.monte_carlo_error:.3f})"
     sign = math.copysign(1, result.effect_size)
-    left_out = [(w.effect_size, w) for w in trust.left_out if w.effect_size is not None]
+    left_out = [(w.effect_size, w) for w in robustness.left_out if w.effect_size is not None]
     for d, without in sorted(left_out, key=lambda pair: sign * pair[0])[:TELLING]:
         p = f", p = {without.p_value:.3g}" if without.p_value is not None else ""
         yield f"   without the {without.kind} '{without.name}' ({without.role}): d = {d:.4f}{p}"
@@ -350,28 +350,30 @@ def _value_steps(result: Result, show: Show) -> Iterator[str]:
         if not result.why_no_p
         else f"   no p: {result.why_no_p}"
     )
-    yield from _value_trust(result)
+    yield from _value_robustness(result)
     yield from _warnings(result)
 
 
-def _value_trust(result: Result) -> Iterator[str]:
+def _value_robustness(result: Result) -> Iterator[str]:
     """Yield interval, null distribution and leave-one-out of a metric other than WEAT."""
-    trust = result.trust
-    if trust is None:
+    robustness = result.robustness
+    if robustness is None:
         return
     yield ""
     yield "3. How robust it is"
-    level = f"{100 * trust.level:g} %"
+    level = f"{100 * robustness.level:g} %"
     if result.ci_low is not None and result.ci_high is not None:
-        yield f"   {level} interval over the words that p exchanges: {result.ci_low:.4g} … {result.ci_high:.4g}"
+        ends = f"{result.ci_low:.4g} … {result.ci_high:.4g}"
+        yield f"   {level} interval for other words in the sets that are exchanged for p: {ends}"
     if result.ci_random_low is not None and result.ci_random_high is not None:
-        yield f"   {level} interval over all words: {result.ci_random_low:.4g} … {result.ci_random_high:.4g}"
-    if trust.null:
+        ends = f"{result.ci_random_low:.4g} … {result.ci_random_high:.4g}"
+        yield f"   {level} interval for other words in all sets: {ends}"
+    if robustness.null:
         low, middle, high = (
-            trust.null[round(level * (len(trust.null) - 1))] for level in (0.025, 0.5, 0.975)
+            robustness.null[round(level * (len(robustness.null) - 1))] for level in (0.025, 0.5, 0.975)
         )
-        yield f"   With exchanged labels it would be {middle:.4g}, and 95 times in 100 {low:.4g} … {high:.4g}"
-    known = [left for left in trust.left_out if left.effect_size is not None]
+        yield f"   With exchanged labels the median is {middle:.4g}; 95 % of the values are {low:.4g} … {high:.4g}"
+    known = [left for left in robustness.left_out if left.effect_size is not None]
     for left in sorted(known, key=lambda left: -abs((left.effect_size or 0.0) - result.value))[:MOST_TELLING]:
         p = "" if left.p_value is None else f", p = {left.p_value:.3g}"
         yield f"   without {left.name} ({left.role}): {left.effect_size:.4g}{p}"

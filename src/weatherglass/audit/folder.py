@@ -7,99 +7,44 @@ import math
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Self
-
-from filelock import FileLock, Timeout
+from typing import Any, Self
 
 import weatherglass
 from weatherglass.audit.results import COLUMNS, Result
-from weatherglass.errors import OutputError, output_error, unreadable
-from weatherglass.storage.atomic import remove_unfinished, write_whole
+from weatherglass.errors import OutputError
+from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.checksum import write_checked_json
-from weatherglass.storage.journal import append_whole, checked_line, checked_records, set_lines_aside
+from weatherglass.storage.journal import Entry, Journal, read_entries
 from weatherglass.storage.printable import tsv_line
-from weatherglass.storage.reading import require_regular_file
-from weatherglass.warnings import Warning
+from weatherglass.storage.reading import exists
 
 FORMAT = 2
 """The number that run.json gives the format of its folder; raised when older folders can no longer be read."""
 TABLE = "results.tsv"
 RECORD = "run.json"
 PAGE = "report.html"
-LOCK = ".lock"
+JOURNAL = "journal.jsonl"
 SECONDS_BETWEEN_TABLES = 1.0
 TIMES_BETWEEN_TABLES = 40
 """The pause between two tables, as a multiple of the time that the last one took."""
 
 
-class RunFolder:
-    """A run's folder, locked for as long as it is open.
-
-    The journal is the truth: one line per finished unit, flushed to the disk before the next begins. The table is made
-    from it. An unfinished line, after a kill, is dropped when the journal is next read, and its unit is computed again.
-    """
+class RunFolder(Journal[Result]):
+    """A run's folder, locked for as long as it is open: the journal of its results, and the table made from it."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.finished: dict[str, Result] = {}
-        """Results by key, those of earlier runs included."""
-        self.warnings: list[Warning] = []
-        self._lock = FileLock(path / LOCK, timeout=0)
-        self._journal: IO[bytes] | None = None
+        super().__init__(path / JOURNAL, "result", Result.from_json, Result.to_json)
         self._table_written = -math.inf
         self._table_took = 0.0
 
     def __enter__(self) -> Self:
-        if self.path.is_file():
-            raise OutputError(f"{self.path}: this is a file; name a folder with -o")
-        with self._writing():
-            self.path.mkdir(parents=True, exist_ok=True)
-            try:
-                self._lock.acquire()
-            except Timeout:
-                raise OutputError(
-                    f"{self.path}: another run is writing here; wait for it, or choose another folder with -o"
-                ) from None
-            try:
-                if (self.path / RECORD).exists() and not (self.path / JOURNAL).exists():
-                    raise OutputError(
-                        f"{self.path}: {RECORD} is here without {JOURNAL}, so that its results would be overwritten; "
-                        "choose another folder with -o"
-                    )
-                remove_unfinished(self.path)
-                journal = self.path / JOURNAL
-                if journal.exists():
-                    entries = list(read_journal(journal))
-                    self.finished = {e.key: e.result for e in entries if e.result is not None}
-                    old = {e.number for e in entries if e.other_format}
-                    damaged = {e.number for e in entries if e.result is None} - old
-                    self.warnings += set_lines_aside(journal, damaged, old)
-                self._journal = journal.open("ab", buffering=0)
-            except BaseException:
-                self._lock.release()
-                raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._journal is not None:
-            self._journal.close()
-        self._lock.release()
-
-    def add(self, key: str, result: Result) -> None:
-        """Append a finished result to the journal; once this returns, a kill cannot lose it."""
-        assert self._journal is not None, "the folder is not open"
-        with self._writing():
-            append_whole(self._journal.fileno(), checked_line({"key": key, "result": result.to_json()}))
-        self.finished[key] = result
+        if exists(self.folder / RECORD) and not exists(self.journal):
+            raise OutputError(
+                f"{self.folder}: {RECORD} is here without {JOURNAL}, so that its results would be overwritten; "
+                "choose another folder with -o"
+            )
+        return super().__enter__()
 
     def table_is_due(self) -> bool:
         """Return whether results.tsv is due: at most once per second, and for a small share of the time.
@@ -112,84 +57,35 @@ class RunFolder:
     def write_table(self, results: Sequence[Result]) -> None:
         """Rewrite results.tsv whole."""
         started = time.monotonic()
-        with self._writing():
-            write_whole(self.path / TABLE, _table(results))
+        with self.writing():
+            write_whole(self.folder / TABLE, _table(results))
         self._table_written = time.monotonic()
         self._table_took = self._table_written - started
 
     def table_is_current(self, results: Sequence[Result]) -> bool:
         """Return whether results.tsv is what `write_table` would write."""
         try:
-            return (self.path / TABLE).read_bytes() == _table(results).encode()
+            return (self.folder / TABLE).read_bytes() == _table(results).encode()
         except OSError:
             return False
 
     def write_record(self, record: dict[str, Any]) -> None:
         """Rewrite run.json whole, with its checksum."""
-        with self._writing():
-            write_checked_json(self.path / RECORD, record)
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise self.unwritable(error) from error
-
-    def unwritable(self, error: OSError) -> OutputError:
-        """Return the error for a folder that cannot be written; it says which results are safe."""
-        return output_error(self.path, error, self._kept())
-
-    def _kept(self) -> str:
-        """Return how many results can be read back from the journal, as a phrase; empty if there are none."""
-        try:
-            number = len({e.key for e in read_journal(self.path / JOURNAL) if e.result is not None})
-        except OutputError:
-            return ""
-        return f"{number} result{' is' if number == 1 else 's are'} safe in {JOURNAL}" if number else ""
+        with self.writing():
+            write_checked_json(self.folder / RECORD, record)
 
 
 def _table(results: Sequence[Result]) -> str:
     return "".join(map(tsv_line, [COLUMNS, *(list(result.columns().values()) for result in results)]))
 
 
-JOURNAL = "journal.jsonl"
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A line of the journal."""
-
-    number: int
-    key: str
-    result: Result | None
-    """None if the line is damaged, or in another format."""
-    other_format: bool = False
-    """Whether the line is whole, but cannot be read as a result: it was written in another format."""
-
-
-def read_journal(path: Path) -> Iterator[Entry]:
-    """Yield the entries of a journal in the order in which results were finished; skip an unfinished last line.
+def read_journal(path: Path) -> Iterator[Entry[Result]]:
+    """Yield the entries of a run's journal in the order in which results were finished.
 
     Raises:
         OutputError: if the file cannot be read.
     """
-    require_regular_file(path, OutputError)
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise OutputError(unreadable(path, error)) from error
-    for number, record in checked_records(content):
-        yield _entry(number, record)
-
-
-def _entry(number: int, record: dict[str, Any] | None) -> Entry:
-    if record is None:
-        return Entry(number, "", None)
-    try:
-        return Entry(number, record["key"], Result.from_json(record["result"]))
-    except (ValueError, KeyError, TypeError):
-        return Entry(number, "", None, other_format=True)
+    return read_entries(path, "result", Result.from_json)
 
 
 SOURCES = (".py", ".html", ".css", ".js", ".tsv", ".toml")

@@ -124,9 +124,9 @@ def _family(result: Result) -> str:
 
 def is_small(result: Result, smallest: float | None) -> bool | None:
     """Return whether |d| is shown to be below the smallest of interest; None if that is not stated, or U unknown."""
-    if smallest is None or result.trust is None or result.trust.excluded_above is None:
+    if smallest is None or result.robustness is None or result.robustness.excluded_above is None:
         return None
-    return result.trust.excluded_above < smallest
+    return result.robustness.excluded_above < smallest
 
 
 def power_fields(result: Result, alpha: float) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def power_fields(result: Result, alpha: float) -> dict[str, Any]:
 
     Power is given for each of POWER_EFFECTS that the test can have at all.
     """
-    if result.power and result.trust and result.trust.level == 1 - alpha:
+    if result.power and result.robustness and result.robustness.level == 1 - alpha:
         return {"power": result.power, "minimum_detectable": result.minimum_detectable}
     x, y, ddof = result.units_x, result.units_y, result.ddof
     if not result.info.from_scores or not x or not y:
@@ -157,7 +157,7 @@ def floor_values(result: Result, alpha: float) -> dict[str, Any]:
 def _support_warnings(result: Result, alpha: float) -> Iterator[Warning]:
     """Yield a warning if a significant result depends on a single word or template."""
     for kind in ("word", "template"):
-        hangs_on = result.trust.hangs_on(kind, alpha) if result.trust else None
+        hangs_on = result.robustness.hangs_on(kind, alpha) if result.robustness else None
         if hangs_on:
             p, lifting = hangs_on.p_value, hangs_on.lifting
             yield Warning.of("fragile", unit=kind, name=hangs_on.name, p=p, lifting=lifting, alpha=alpha)

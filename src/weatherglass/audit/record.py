@@ -6,17 +6,16 @@ import json
 import math
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from inspect import signature
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weatherglass import __version__
 from weatherglass.audit.folder import FORMAT, PAGE, RECORD, RunFolder, is_current
 from weatherglass.audit.judge import family_sizes, judge
 from weatherglass.audit.plan import Plan
-from weatherglass.audit.results import Failure, Result
+from weatherglass.audit.results import Failure, Result, plain_value
 from weatherglass.audit.run import Run
 from weatherglass.audit.settings import default_settings
 from weatherglass.audit.stored import record_if_readable
@@ -63,7 +62,7 @@ def recorded_call(function: Callable[..., Any], arguments: Mapping[str, Any]) ->
     given = {
         name: written
         for name, value in {**named, **arguments.get("changes", {})}.items()
-        if (written := plain(value)) != plain(defaults.get(name))
+        if (written := plain_value(value)) != plain_value(defaults.get(name))
     }
     return {"called": "python", "function": f"weatherglass.{function.__name__}", "arguments": given}
 
@@ -73,24 +72,6 @@ NOT_RESUMABLE = (
 )
 NOT_RECORDED = ("command", "progress")
 """Arguments of a run that say nothing about its results."""
-
-
-def plain(value: Any) -> Any:
-    """Return a value as JSON can store it; an object with a name, such as an encoder or a test, as <class name>."""
-    if value is None or isinstance(value, str | int | float):
-        return value
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, Sequence):
-        return [plain(item) for item in value]
-    name = getattr(value, "name", None)
-    if isinstance(name, str):
-        return f"<{type(value).__name__} {name}>"
-    if is_dataclass(value) and not isinstance(value, type):
-        return {key: plain(item) for key, item in asdict(value).items()}
-    return f"<{type(value).__name__}>"
 
 
 def run_record(
@@ -130,7 +111,7 @@ def run_record(
         "topics": {test.name: test.topic or test.name for test in plan.tests},
         "metrics": [metric.name for metric in plan.metrics],
         "metric_packages": plan.packages,
-        "settings": plain(asdict(plan.settings)),
+        "settings": plain_value(asdict(plan.settings)),
         "keys": [row.key for row in plan.rows],
         "result_count": 0,
         "correction": {
@@ -239,19 +220,18 @@ def collected_warnings(results: Sequence[Result]) -> list[Warning]:
     return list(found)
 
 
-def check_addable(record: Mapping[str, Any], plan: Plan, settings: Mapping[str, Any]) -> None:
+def check_addable(record: Mapping[str, Any], plan: Plan) -> None:
     """Refuse to add results that do not fit into one table and one correction with those in the folder.
 
     Args:
         record: of the run in the folder.
         plan: what is to be added.
-        settings: of the plan, as a record has them.
 
     Raises:
         WeatherglassError: naming the setting, model or test that differs from the run in the folder.
     """
     before = record["settings"]
-    for name, value in settings.items():
+    for name, value in plain_value(asdict(plan.settings)).items():
         if value != before.get(name):
             raise WeatherglassError(
                 f"cannot add: {name} is {value}, but {before.get(name)} in the run to add to; "
@@ -309,8 +289,8 @@ def cached_run(plan: Plan, call: Mapping[str, Any], folder: RunFolder) -> Run | 
     keys = tuple(row.key for row in plan.rows)
     if any(key not in folder.finished for key in keys):
         return None
-    record = record_if_readable(folder.path)
-    if record is None or not is_current(folder.path / PAGE, folder.path / RECORD):
+    record = record_if_readable(folder.folder)
+    if record is None or not is_current(folder.folder / PAGE, folder.folder / RECORD):
         return None
     if len(record.get("outcomes") or ()) != len(keys):
         return None

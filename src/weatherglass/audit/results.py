@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from weatherglass.catalogue.names import direction, set_name
 from weatherglass.catalogue.test import set_roles
 from weatherglass.metrics.base import ElementScore, Estimate, MetricInfo
 from weatherglass.metrics.sets import mean_by_unit, unit_numbers
-from weatherglass.stats.outcome import Outcome as Outcome
+from weatherglass.stats import Outcome as Outcome
 from weatherglass.stats.robustness import Robustness
 from weatherglass.stats.topic import AttributeTables
 from weatherglass.warnings import Warning
@@ -91,7 +92,7 @@ class Inference:
     ci_random_high: float | None = None
     score_reliability: float | None = None
     """The share of the variance of word scores that is not due to the choice of attribute words."""
-    trust: Robustness | None = field(default=None, repr=False)
+    robustness: Robustness | None = field(default=None, repr=False)
     """Reasons, leave-one-out, null distribution; None if it was not asked for."""
     not_tested: str = ""
     """Why the row is measured, not tested: X and Y differ in a shared token or template. Empty if it is tested."""
@@ -246,7 +247,7 @@ class Result(ResultKey, Estimate, Inference, Judgement):
             for s in self.scores
         ]
         record["info"] = self.info.to_json()
-        record["trust"] = self.trust.to_json() if self.trust else None
+        record["trust"] = self.robustness.to_json() if self.robustness else None
         record["tables"] = self.tables.to_json() if self.tables else None
         record["warnings"] = [warning.to_json() for warning in self.warnings]
         return record
@@ -268,7 +269,7 @@ class Result(ResultKey, Estimate, Inference, Judgement):
             scores = tuple(s._replace(score=math.nan) if s.score is None else s for s in scores)
         values["scores"] = scores
         values["info"] = MetricInfo.from_json(record["info"])
-        values["trust"] = Robustness.from_json(record["trust"]) if record["trust"] else None
+        values["robustness"] = Robustness.from_json(record["trust"]) if record["trust"] else None
         values["tables"] = AttributeTables.from_json(record["tables"]) if record.get("tables") else None
         values["pieces"] = tuple(map(float, record["pieces"])) if record["pieces"] is not None else None
         values["warnings"] = tuple(map(Warning.from_json, record["warnings"]))
@@ -296,7 +297,17 @@ COLUMNS: tuple[str, ...] = (
     *("p_adjusted", "oov", "fitted_words", "seconds"),
 )
 """The columns of results.tsv: first the nine of May et al. (2019) in their order."""
-_NOT_PLAIN = ("info", "null", "by_elements", "resample", "details", "scores", "trust", "tables", "warnings")
+_NOT_PLAIN = (
+    "info",
+    "null",
+    "by_elements",
+    "resample",
+    "details",
+    "scores",
+    "robustness",
+    "tables",
+    "warnings",
+)
 _STORED = tuple(f.name for f in fields(Result) if f.init and f.name not in _NOT_PLAIN)
 _NUMBERS = tuple(f.name for f in fields(Result) if f.init and f.type == "float")
 """Fields that are NaN if they are not defined, never None."""
@@ -356,15 +367,29 @@ def finite(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def plain_value(value: object) -> object:
-    """Return a value as JSON can store it, with None for every number that is not finite."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, tuple | list):
-        return [plain_value(item) for item in value]
+def plain_value(value: Any) -> Any:
+    """Return a value as JSON can store it.
+
+    A number that is not finite becomes None, a path its text, and an object with a name, such as an encoder or a test,
+    <class name>.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, str | int):
+        return value
     if isinstance(value, Mapping):
-        return {name: plain_value(item) for name, item in value.items()}
-    return value
+        return {str(name): plain_value(item) for name, item in value.items()}
+    if isinstance(value, Sequence):
+        return [plain_value(item) for item in value]
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(name := getattr(value, "name", None), str):
+        return f"<{type(value).__name__} {name}>"
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain_value(asdict(value))
+    return f"<{type(value).__name__}>"
 
 
 class Mark(Enum):

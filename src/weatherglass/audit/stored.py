@@ -36,10 +36,10 @@ def _read_run(path: Path, record: dict[str, Any]) -> Run:
     by_key: dict[str, Result] = {}
     damaged = 0
     for entry in read_journal(journal) if journal.exists() else ():
-        if entry.result is None:
+        if entry.value is None:
             damaged += 1
         else:
-            by_key[entry.key] = entry.result
+            by_key[entry.key] = entry.value
     keys = tuple(key for key in record["keys"] if key in by_key)
     results = [by_key[key] for key in keys]
     if record.get("status") in JUDGED:

@@ -12,7 +12,7 @@ from weatherglass.audit.judge import floor_values
 from weatherglass.audit.reference import Standing, standing
 from weatherglass.audit.results import Result, finite, unit_scores
 from weatherglass.catalogue.names import sets_of
-from weatherglass.stats.outcome import Limit, Outcome
+from weatherglass.stats import Limit, Outcome
 from weatherglass.warnings import Warning
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def why_not_judged(result: Result) -> str:
             "verdicts need two-sided p-values by words; here p is "
             f"{result.alternative}, computed by exchanging {result.permute} (run with the default settings)"
         )
-    if result.info.poolable and result.trust is None:
+    if result.info.poolable and result.robustness is None:
         return "verdicts need p for random attributes (run with --trust all)"
     return ""
 
@@ -334,8 +334,8 @@ class _Group:
                 tables=with_templates(row.tables, row) if row.tables else None,
                 pieces=None if row.pieces is None else np.array(row.pieces),
                 p_random=row.p_random,
-                stable=row.trust.hangs_on("word", alpha) is None if row.trust else None,
-                bound=row.trust.excluded_above if row.trust else None,
+                stable=row.robustness.hangs_on("word", alpha) is None if row.robustness else None,
+                bound=row.robustness.excluded_above if row.robustness else None,
             )
             tests.append(test)
         return measure_topic(tests, alpha)
@@ -390,7 +390,7 @@ def _with_numbers(verdict: Verdict, group: _Group, evidence: TopicEvidence, alph
     # The row with the smallest adjusted p.
     known_rows = [(row, own) for row, own in zip(rows, evidence.rows, strict=True) if own is not None]
     decisive = min(known_rows, key=lambda item: (item[1].p_adjusted, item[1].p))[0]
-    bounds = [row.trust.excluded_above if row.trust else None for row in rows]
+    bounds = [row.robustness.excluded_above if row.robustness else None for row in rows]
     known = [bound for bound in bounds if bound is not None]
     d = evidence.effect_size
     low, high = (interval.low, interval.high) if interval else (None, None)
@@ -440,7 +440,7 @@ def _fragile(group: _Group, decision: TopicDecision, alpha: float) -> tuple[str,
     lifting = [
         (left_out.p_value, left_out.name)
         for row in group.tested
-        for left_out in (row.trust.left_out if row.trust and len(group.tested) == 1 else ())
+        for left_out in (row.robustness.left_out if row.robustness and len(group.tested) == 1 else ())
         if left_out.kind == "word" and left_out.p_value is not None and left_out.p_value > alpha
     ]
     return tuple(name for _, name in sorted(lifting, reverse=True))

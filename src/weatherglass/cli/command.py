@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -202,10 +201,11 @@ class LazyGroup(Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command at its first use, and return it."""
-        if cmd_name in self.places:
-            module, _, attribute = self.places[cmd_name][0].partition(":")
-            self.commands[cmd_name] = getattr(import_module(f"weatherglass.cli.{module}"), attribute)
-        return super().get_command(ctx, cmd_name)
+        if cmd_name not in self.places:
+            return super().get_command(ctx, cmd_name)
+        module, _, attribute = self.places[cmd_name][0].partition(":")
+        found: click.Command = getattr(import_module(f"weatherglass.cli.{module}"), attribute)
+        return found
 
     def summary(self, ctx: click.Context, name: str) -> str:  # noqa: ARG002
         """Return the text of a command in the table."""
@@ -221,13 +221,13 @@ class LazyGroup(Group):
         """Parse as usual, and keep the arguments for the record of a run; `sys.argv` may be another program's.
 
         Raises:
-            click.UsageError: if an argument cannot be part of a file name, because it contains half a character.
+            click.UsageError: if an argument is not UTF-8, which the record of a run and its page could not contain.
         """
         for argument in args:
             try:
-                os.fsencode(argument)
+                argument.encode()
             except UnicodeEncodeError:
-                ctx.fail(f"the argument {argument!a} contains half a character (a lone surrogate)")
+                ctx.fail(f"the argument {argument!a} is not UTF-8; rename the file or folder")
         ctx.meta[KEY] = ("weatherglass", *args)
         return super().parse_args(ctx, args)
 

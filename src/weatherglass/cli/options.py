@@ -97,7 +97,9 @@ def settings_options(command: Callable[..., None]) -> Callable[..., None]:
         }
         command(settings=chosen_settings(None, stated), **given)
 
-    with_options: Callable[..., None] = together(*map(_setting, fields(Settings)))(called)
+    with_options: Callable[..., None] = called
+    for field in reversed(fields(Settings)):  # the help lists the option that was added last first
+        with_options = _setting(field)(with_options)
     return with_options
 
 

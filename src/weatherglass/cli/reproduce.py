@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from weatherglass.reproduce.du2021 import Correlation
     from weatherglass.reproduce.sheets import Claim, Sheet
 
-app = Group("reproduce", help="Run the procedure of a paper, and compare its numbers with ours.")
+app = Group(
+    "reproduce", help="Run the procedure of a paper, and compare the results with its published numbers."
+)
 models_option = option(
     "--model",
     "models",
@@ -60,7 +62,7 @@ def may2019(models: Sequence[str], folder: Path, seed: int, jobs: int, quiet: bo
     released code.
     """
     from weatherglass.cli.progress import progress
-    from weatherglass.reproduce.may2019.procedure import parse_models, reproduce
+    from weatherglass.reproduce.may2019 import parse_models, reproduce
     from weatherglass.reproduce.may2019.report import claims, lines, not_given, sheets, write_reproduction
 
     specs = parse_models(list(models))
@@ -136,7 +138,7 @@ def azarpanah2021(
     procedure is run on the embedded model.
     """
     from weatherglass.cli.progress import progress
-    from weatherglass.reproduce.azarpanah2021.procedure import parse_models, reproduce
+    from weatherglass.reproduce.azarpanah2021 import parse_models, reproduce
     from weatherglass.reproduce.azarpanah2021.report import (
         claims,
         lines,
@@ -218,7 +220,7 @@ def du2021(
     from weatherglass.api.studies import run_study
     from weatherglass.cli.progress import progress
     from weatherglass.parallel import backend
-    from weatherglass.reliability.corpus.corpus import CorpusSettings
+    from weatherglass.reliability.corpus import CorpusSettings
     from weatherglass.reliability.lists import FREQUENT
     from weatherglass.report.study.terminal import claim_lines
     from weatherglass.reproduce.du2021 import (

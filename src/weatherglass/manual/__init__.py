@@ -60,7 +60,7 @@ class Page:
     """A page of the manual in Markdown."""
 
     path: str
-    """The path in docs/, such as how-to/own-test.md."""
+    """The path in docs/, such as how-to/reproduce.md."""
     source: str
 
     @property
@@ -124,7 +124,7 @@ def slug(heading: str) -> str:
 
 
 def topic_of(path: str) -> str:
-    """Return the topic of a path in docs/: how-to/own-test for how-to/own-test.md, methods for methods/README.md."""
+    """Return the topic of a path in docs/: how-to/reproduce for how-to/reproduce.md, methods for methods/README.md."""
     topic = path.removesuffix(".md").removesuffix("/README").removesuffix("/index")
     return START if topic == "index" else topic
 

@@ -109,7 +109,7 @@ def run_multiverse(
     choices: Choices,
     workers: Backend,
     progress: Progress,
-    journal: Journal | None = None,
+    journal: Journal[dict[str, Any]] | None = None,
     registrations: tuple[Registration, ...] = (),
 ) -> Multiverse:
     """Compute what the journal lacks; a list that fails on one model does not stop the others.

@@ -11,7 +11,7 @@ from typing import Any
 
 from weatherglass.errors import CorpusError, MissingExtraError
 from weatherglass.registry import one_of, suggestion
-from weatherglass.reliability.corpus.corpus import PREPARED, CorpusSettings, Tokeniser, prepared
+from weatherglass.reliability.corpus import PREPARED, CorpusSettings, Tokeniser, prepared
 from weatherglass.reliability.corpus.readers import STANDARD_INPUT
 from weatherglass.reliability.lists import FREQUENT
 from weatherglass.reliability.scoring import DEFAULT_RULES, RULES, find_rules
@@ -222,7 +222,7 @@ TEMPLATE = """# A reliability study: weatherglass reliability run {file}
 
 name = "{name}"
 seeds = 8                       # how many, from 1; or a list: [3, 5, 8]
-algorithms = ["sgns", "glove"]  # also: "cbow"; "sgns-window", skip-gram as our own code
+algorithms = ["sgns", "glove"]  # also: "cbow"; "sgns-window", skip-gram in weatherglass's own code
 pairs = ["gender", "sexual_orientation", "affluence"]  # or files: two words a line
 targets = ["occupations", "occupations_1950", "adjectives"]  # or files: one word a line
 frequent = 10000                # the most frequent words of each corpus; or a file

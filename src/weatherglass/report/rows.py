@@ -81,7 +81,7 @@ def _table(
 ) -> tuple[list[Column], list[Row]]:
     info = rows[0].info
     intervals = any(row.ci_low is not None for row in rows)
-    levels = " or ".join(dict.fromkeys(percent(row.trust.level) for row in rows if row.trust))
+    levels = " or ".join(dict.fromkeys(percent(row.robustness.level) for row in rows if row.robustness))
     published = any(published_p(row) is not None for row in rows)
     columns = [
         Column("  test", shorten="middle", least=14, most=widest_name(width)),
@@ -216,7 +216,7 @@ def answer(comparison: Comparison) -> Iterator[str]:
     changed = sum(difference.changed is True for difference in comparison.differences)
     yield from map(Bold, worse_lines(comparison))
     yield (
-        f"{CHANGED} changed: {changed} of {counted(total, 'effect')} (the interval of the change leaves out 0; chance "
+        f"{CHANGED} changed: {changed} of {counted(total, 'effect')} (the interval of the change excludes 0; chance "
         f"alone marks about {100 * comparison.alpha:g} of 100)."
     )
     models = dict.fromkeys(difference.models for difference in comparison.differences)
@@ -231,7 +231,7 @@ def answer(comparison: Comparison) -> Iterator[str]:
 def caption(comparison: Comparison, width: int, verbose: bool = False) -> Iterator[str]:
     """Yield what the interval covers and what was not compared."""
     if comparison.differences:
-        yield "An effect that is not marked may have changed by anything in its interval."
+        yield "An effect that is not marked may have changed by any amount in its interval."
         yield (
             "Intervals: paired jackknife over the words of X and Y that both runs scored, and over attribute words and "
             "templates (random attributes)."

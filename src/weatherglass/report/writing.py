@@ -18,6 +18,7 @@ from weatherglass.errors import WeatherglassError
 from weatherglass.report import statements
 from weatherglass.report.numbers import counted, effect, interval, p_value, percent
 from weatherglass.storage.printable import one_line, printable_json
+from weatherglass.warnings import shortened_list
 
 if TYPE_CHECKING:
     from weatherglass.audit.compare import Comparison
@@ -41,7 +42,7 @@ TAILS = {
 }
 """One-sided or two-sided, as sentences say it."""
 METHODS = {
-    "auto": "exact or certified bounds where they can be had",
+    "auto": "exact or certified bounds where they can be computed",
     "exact": "exact",
     "bounds": "certified bounds",
     "sampled": "from random permutations",
@@ -56,6 +57,8 @@ OF_VERDICT = (
     *("topic", "model", "metric", "outcome", "limit", "check", "found", "effect_size", "ci_low", "ci_high"),
     *("p", "p_adjusted", "p_random", "tests", "measured", "marked", "fragile", "family"),
 )
+MOST_LISTED = 6
+"""Models, tests or metrics that a methods paragraph lists; the others are counted."""
 MOST_REASONS, MOST_ROWS = 30, 60
 """Reasons and rows that a pull-request summary lists; the others are counted."""
 
@@ -88,12 +91,13 @@ def methods_paragraph(results: Sequence[Result], record: Mapping[str, Any]) -> s
     tests = list(dict.fromkeys(result.test for result in results))
     metrics = list(dict.fromkeys(result.metric for result in results))
     first = next((result for result in results if result.info.poolable), results[0])
-    asked = f"{counted(len(tests), 'association test')} ({_first(tests)})"
+    asked = f"{counted(len(tests), 'association test')} ({shortened_list(tests, MOST_LISTED)})"
     if set(tests) == set(published_names()):
         asked = "the 46 association tests of May et al. (2019)"
+    named_models, named_metrics = (shortened_list(names, MOST_LISTED) for names in (models, metrics))
     said.append(
-        f"We audited {counted(len(models), 'model')} ({_first(models)}) with {asked}, using weatherglass "
-        f"{record.get('weatherglass', __version__)} with {counted(len(metrics), 'metric')} ({_first(metrics)})."
+        f"We audited {counted(len(models), 'model')} ({named_models}) with {asked}, using weatherglass "
+        f"{record.get('weatherglass', __version__)} with {counted(len(metrics), 'metric')} ({named_metrics})."
     )
     if any(result.info.poolable for result in results):
         said.append(
@@ -119,7 +123,7 @@ def methods_paragraph(results: Sequence[Result], record: Mapping[str, Any]) -> s
     if settings.get("ci") in ("jackknife", "bca"):
         kind = "jackknife" if settings["ci"] == "jackknife" else "BCa bootstrap"
         said.append(
-            f"Intervals are {kind} intervals at level {percent(1 - alpha)} with the attribute words held as they are."
+            f"Intervals are {kind} intervals at level {percent(1 - alpha)} with fixed attribute words."
         )
     if any(result.p_random is not None for result in results):
         said.append("A second p treats the attribute words as a random sample of words of their kind.")
@@ -211,12 +215,6 @@ def correction_of(record: Mapping[str, Any]) -> str:
     return str(record.get("correction", {}).get("method", default_settings()["correction"]))
 
 
-def _first(items: Sequence[str], most: int = 6) -> str:
-    """Return the first items, and how many more there are."""
-    more = f" and {len(items) - most} more" if len(items) > most else ""
-    return ", ".join(items[:most]) + more
-
-
 def sentences(verdicts: Sequence[Verdict], alpha: float) -> list[str]:
     """Return for each verdict, strongest first, what may be written, what may not, and the papers of its tests."""
     models = list(dict.fromkeys((one.model, one.options) for one in verdicts))
@@ -267,7 +265,8 @@ def model_card_block(
         ],
     }
     machine = printable_json(json.dumps(content, indent=1, ensure_ascii=False))
-    machine = machine.replace("```", "\\u0060\\u0060\\u0060")
+    # Escaped, so that a name can end neither the fence nor the block.
+    machine = machine.replace("`", "\\u0060").replace("<", "\\u003c")
     people = model_card(results, record, verdicts)
     return f"{START}\n{people}\n```json weatherglass\n{machine}\n```\n{END}\n"
 

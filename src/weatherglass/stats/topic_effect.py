@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weatherglass.arrays import Matrix, Vector
+from weatherglass.stats import Budget, Significance
 from weatherglass.stats.attributes import LARGEST_P_USED, LEAST_SHRINK
 from weatherglass.stats.interval import Interval, ends, jackknife_bias, two_sided_p, upper_point
 from weatherglass.stats.leave_one_out import each_words, without_each_word
@@ -21,7 +22,6 @@ from weatherglass.stats.multiplicity import (
     every_labelling,
     random_labellings,
 )
-from weatherglass.stats.permutation.base import Budget, Significance
 from weatherglass.stats.scale import Within, within
 from weatherglass.stats.topic import Layout, Topic, TopicTest
 
@@ -127,7 +127,7 @@ def beside_pieces(topic: Topic, alpha: float = 0.05) -> BesidePieces | None:
     mean, by_word = 0.0, np.zeros(len(layout.words))
     for row, (test, count) in enumerate(zip(topic.tests, counts, strict=True)):
         z, weight = layout.z[row, topic.places[row]], layout.weights[row]
-        coefficient, parts = _label(z, test.n_x, count)
+        coefficient, parts = label_beside_pieces(z, test.n_x, count)
         mean += float(weight * coefficient)
         by_word[topic.places[row]] += weight * parts
     variance, df = float((by_word**2).sum()), max(1.0, layout.word_df - 1)
@@ -139,7 +139,7 @@ def beside_pieces(topic: Topic, alpha: float = 0.05) -> BesidePieces | None:
     return BesidePieces(mean, p, Interval(mean - half, mean + half, 1 - alpha))
 
 
-def _label(z: Vector, n_x: int, pieces: Vector | None) -> tuple[float, Vector]:
+def label_beside_pieces(z: Vector, n_x: int, pieces: Vector | None) -> tuple[float, Vector]:
     """Return the coefficient of the label, and what each word contributes to its standard error."""
     label = np.where(np.arange(len(z)) < n_x, 0.5, -0.5)
     columns = [np.ones(len(z)), label]

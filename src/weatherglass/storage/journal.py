@@ -6,17 +6,21 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any, Generic, Self, TypeVar
 
 from filelock import FileLock, Timeout
 
 from weatherglass.errors import OutputError, output_error, unreadable
 from weatherglass.storage.atomic import remove_unfinished, write_whole
 from weatherglass.storage.checksum import DAMAGED
+from weatherglass.storage.reading import require_regular_file
 from weatherglass.warnings import Warning
+
+T = TypeVar("T")
 
 
 def append_whole(descriptor: int, line: bytes) -> None:
@@ -49,13 +53,46 @@ def checked_line(record: Mapping[str, Any]) -> bytes:
     """Return a record as one line of JSON that begins with the checksum of its other bytes."""
     content = json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     rest = content[1:]
-    return _head(rest) + rest + b"\n"
+    return START + hashlib.sha256(rest).hexdigest().encode() + b'",' + rest + b"\n"
 
 
-def checked_records(content: bytes) -> Iterator[tuple[int, dict[str, Any] | None]]:
-    """Yield the number and the record of every line, None for a damaged one; an unfinished last line is skipped."""
+@dataclass(frozen=True, slots=True)
+class Entry(Generic[T]):
+    """A line of a journal."""
+
+    number: int
+    key: str
+    value: T | None
+    """None if the line is damaged, or in another format."""
+    other_format: bool = False
+    """Whether the line is undamaged, but was written in another format."""
+
+
+def read_entries(path: Path, field: str, read: Callable[[Any], T]) -> Iterator[Entry[T]]:
+    """Yield the entries of a journal in the order in which they were written; skip an unfinished last line.
+
+    Args:
+        path: the journal.
+        field: the name of the value in a line.
+        read: the function that makes a value from its JSON, and raises if it is in another format.
+
+    Raises:
+        OutputError: if the file cannot be read.
+    """
+    require_regular_file(path, OutputError)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise OutputError(unreadable(path, error)) from error
     for number, line in enumerate(content[: content.rfind(b"\n") + 1].split(b"\n")[:-1], start=1):
-        yield number, _record(line)
+        record = _record(line)
+        if record is None:
+            yield Entry(number, "", None)
+            continue
+        try:
+            yield Entry(number, record["key"], read(record[field]))
+        except (ValueError, KeyError, TypeError):
+            yield Entry(number, "", None, other_format=True)
 
 
 def set_lines_aside(path: Path, damaged: Collection[int], old: Collection[int] = ()) -> list[Warning]:
@@ -107,15 +144,11 @@ def _cut_unfinished_line(path: Path) -> None:
             file.truncate(whole)
 
 
-def _head(rest: bytes) -> bytes:
-    """Return the start of a line with the checksum of its other bytes."""
-    return START + b'%s",' % hashlib.sha256(rest).hexdigest().encode()
-
-
 def _record(line: bytes) -> dict[str, Any] | None:
-    start = len(_head(b""))
-    rest = line[start:]
-    if line[:start] != _head(rest):
+    """Return the record of a line; None if the line is damaged."""
+    checksum, separator, rest = line.removeprefix(START).partition(b'",')
+    whole = line.startswith(START) and separator
+    if not whole or hashlib.sha256(rest).hexdigest().encode() != checksum:
         return None
     try:
         record = json.loads(b"{" + rest)
@@ -124,38 +157,51 @@ def _record(line: bytes) -> dict[str, Any] | None:
     return record if isinstance(record, dict) else None
 
 
-class Journal:
-    """The journal of a folder: records by key. The folder is locked while the journal is open."""
+class Journal(Generic[T]):
+    """The journal of a folder: a value by key in each line. The folder is locked while the journal is open.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.finished: dict[str, dict[str, Any]] = {}
-        """Records by key, with those of earlier work."""
+    The journal is the truth: one line per finished unit, flushed to the disk before the next begins. An unfinished
+    line, after a kill, is dropped when the journal is next read, and its unit is computed again.
+    """
+
+    def __init__(
+        self, path: Path, field: str, read: Callable[[Any], T], write: Callable[[T], Mapping[str, Any]]
+    ) -> None:
+        """Make the journal; entering it locks the folder and reads what is there.
+
+        Args:
+            path: the file.
+            field: the name of the value in a line.
+            read: the function that makes a value from its JSON, and raises if it is in another format.
+            write: the inverse of `read`.
+        """
+        self.journal, self.folder = path, path.parent
+        self.finished: dict[str, T] = {}
+        """Values by key, with those of earlier work."""
         self.warnings: list[Warning] = []
-        self._lock = FileLock(path.parent / LOCK, timeout=0)
+        self._field, self._read, self._write = field, read, write
+        self._lock = FileLock(self.folder / LOCK, timeout=0)
         self._file: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
-        folder = self.path.parent
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._lock.acquire()
-        except Timeout:
-            raise OutputError(
-                f"{folder}: another process is writing here; wait for it, or choose another folder with -o"
-            ) from None
-        except OSError as error:
-            raise output_error(folder, error) from error
-        try:
-            remove_unfinished(folder)
-            self._read()
-            self._file = self.path.open("ab", buffering=0)
-        except OSError as error:
-            self._lock.release()
-            raise output_error(folder, error) from error
-        except BaseException:
-            self._lock.release()
-            raise
+        if self.folder.is_file():
+            raise OutputError(f"{self.folder}: this is a file; name a folder with -o")
+        with self.writing():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            try:
+                self._lock.acquire()
+            except Timeout:
+                raise OutputError(
+                    f"{self.folder}: another process is writing here; wait for it, or choose another folder with -o"
+                ) from None
+            try:
+                remove_unfinished(self.folder)
+                if self.journal.exists():
+                    self._read_finished()
+                self._file = self.journal.open("ab", buffering=0)
+            except BaseException:
+                self._lock.release()
+                raise
         return self
 
     def __exit__(
@@ -168,26 +214,38 @@ class Journal:
             self._file.close()
         self._lock.release()
 
-    def add(self, key: str, record: dict[str, Any]) -> None:
-        """Write a record to the journal; once this returns, a kill cannot lose it."""
+    def add(self, key: str, value: T) -> None:
+        """Append a finished value; once this returns, a kill cannot lose it."""
         assert self._file is not None, "the journal is not open"
-        try:
-            append_whole(self._file.fileno(), checked_line({"key": key, "record": record}))
-        except OSError as error:
-            raise output_error(self.path, error) from error
-        self.finished[key] = record
+        with self.writing():
+            append_whole(self._file.fileno(), checked_line({"key": key, self._field: self._write(value)}))
+        self.finished[key] = value
 
-    def _read(self) -> None:
-        if not self.path.exists():
-            return
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Report in one line an error of the operating system while something is written to the folder."""
         try:
-            content = self.path.read_bytes()
+            yield
         except OSError as error:
-            raise OutputError(unreadable(self.path, error)) from error
-        damaged = set()
-        for number, entry in checked_records(content):
-            if entry is None or "key" not in entry or "record" not in entry:
-                damaged.add(number)
-            else:
-                self.finished[entry["key"]] = entry["record"]
-        self.warnings += set_lines_aside(self.path, damaged)
+            raise self.unwritable(error) from error
+
+    def unwritable(self, error: OSError) -> OutputError:
+        """Return the error for a folder that cannot be written; it states how many values are safe."""
+        try:
+            entries = read_entries(self.journal, self._field, self._read)
+            number = len({entry.key for entry in entries if entry.value is not None})
+        except OutputError:
+            number = 0
+        safe = (
+            f"{number} result{' is' if number == 1 else 's are'} safe in {self.journal.name}"
+            if number
+            else ""
+        )
+        return output_error(self.folder, error, safe)
+
+    def _read_finished(self) -> None:
+        entries = list(read_entries(self.journal, self._field, self._read))
+        self.finished = {entry.key: entry.value for entry in entries if entry.value is not None}
+        old = {entry.number for entry in entries if entry.other_format}
+        damaged = {entry.number for entry in entries if entry.value is None} - old
+        self.warnings += set_lines_aside(self.journal, damaged, old)

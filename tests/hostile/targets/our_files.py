@@ -186,7 +186,7 @@ def _journal_samples(_folder: Path) -> list[Sample]:
 def _journal(path: Path) -> Reading:
     from weatherglass.storage.journal import Journal
 
-    with Journal(path) as journal:
+    with Journal[dict[str, Any]](path, "record", dict, dict) as journal:
         return Reading(dict(journal.finished), bool(journal.warnings))
 
 

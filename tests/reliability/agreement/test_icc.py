@@ -22,7 +22,7 @@ from weatherglass.reliability.agreement.icc import (
     retest,
     standardise,
 )
-from weatherglass.reliability.agreement.seeds import batches_of_seeds, estimate_by_seeds, seed_lines
+from weatherglass.reliability.agreement.seeds import batches_of_seeds, estimate_by_seeds, seed_sentences
 from weatherglass.reliability.scoring import DEFAULT_RULES
 from weatherglass.reliability.scoring.scores import ScoreTensor
 from weatherglass.reliability.tables import Condition
@@ -203,7 +203,8 @@ def test_batches_are_disjoint_and_said_in_words() -> None:
     assert [row.which for row in of_rule] == [
         "0 1 2 3 4 5 6 7", "0 1 2 3", "4 5 6 7", "0 1", "2 3", "4 5", "6 7",
     ]  # fmt: skip
-    lines = seed_lines(batches, estimate_by_seeds(condition, tensor, np.arange(30)))
-    assert len(lines) == 3
-    assert lines[0].startswith("c, sgns, p, dbwa: ")
-    assert mentions(lines[0], "8 seeds", "test–retest", "batches of 4", "extrapolated")
+    sentences = seed_sentences(batches, estimate_by_seeds(condition, tensor, np.arange(30)))
+    assert len(sentences) == 3
+    assert mentions(
+        sentences["c", "sgns", "p", "dbwa"], "8 seeds", "test–retest", "batches of 4", "extrapolated"
+    )

@@ -69,8 +69,8 @@ def test_the_null_distribution_comes_back_to_two_decimals(tmp_path: Path) -> Non
     (result,) = made_up_run(tmp_path, load_tests(["weat1"]))
     packed = blocks_of(page([read_run(tmp_path)]))["0"]["0"]
     null = [total / 100 for total in accumulate(packed["null"])]
-    assert result.trust is not None
-    assert null == pytest.approx(list(result.trust.null)[::2], abs=0.0051)
+    assert result.robustness is not None
+    assert null == pytest.approx(list(result.robustness.null)[::2], abs=0.0051)
 
 
 def test_leave_one_out_names_what_was_left_out_and_gives_p_of_the_most_telling(tmp_path: Path) -> None:
@@ -78,10 +78,10 @@ def test_leave_one_out_names_what_was_left_out_and_gives_p_of_the_most_telling(t
     blocks = blocks_of(page([read_run(tmp_path)]))
     packed = blocks["0"]["0"]
     names = [each["name"] for each in unpacked(blocks["shared"]["lists"]["left_out"], packed["left_out"])]
-    assert result.trust is not None
-    assert names == [each.name for each in result.trust.left_out]
+    assert result.robustness is not None
+    assert names == [each.name for each in result.robustness.left_out]
     ((place, p),) = packed["p_without"].items()
-    (telling,) = (each for each in result.trust.left_out if each.p_value is not None)
+    (telling,) = (each for each in result.robustness.left_out if each.p_value is not None)
     assert (names[int(place)], p) == (telling.name, telling.p_value)
 
 

@@ -209,7 +209,10 @@ def test_what_would_change_it_names_the_word_and_opens_the_row(browser: Browser,
     hanging = {
         n: found
         for n, r in enumerate(results)
-        if r in social and r.p_value <= alpha and r.trust and (found := r.trust.hangs_on("word", alpha))
+        if r in social
+        and r.p_value <= alpha
+        and r.robustness
+        and (found := r.robustness.hangs_on("word", alpha))
     }
     number, word = max(hanging.items(), key=lambda item: item[1].p_value)
     browser.open(tmp_path / PAGE)
@@ -505,8 +508,8 @@ def test_a_detail_gives_both_readings_at_the_level_of_the_run(
     browser.run("location.hash = '#r1'")
     browser.wait("document.querySelector('#detail .id').textContent === 'weat2'")
     *_, such = readings(browser)
-    assert second.trust is not None
-    assert such[1:] == ["–", second.trust.random_reason, p_value(second.p_random)]
+    assert second.robustness is not None
+    assert such[1:] == ["–", second.robustness.random_reason, p_value(second.p_random)]
     assert second.warnings
     assert [each.text for each in second.warnings] == texts(browser, "#detail .warn")
 
@@ -560,7 +563,7 @@ def test_a_metric_that_is_no_effect_size_goes_by_its_own_name(browser: Browser, 
     with RunFolder(tmp_path) as folder:
         for key, result in enumerate(effects_and_values):
             own: dict[str, Any] = {
-                **{"info": other_info(unbiased=1.0), "p_value": math.nan, "trust": None},
+                **{"info": other_info(unbiased=1.0), "p_value": math.nan, "robustness": None},
                 **{
                     "p_method": "none: mac exchanges no words",
                     "p_elements": None,

@@ -23,7 +23,7 @@ from weatherglass.reliability.agreement.claims import (
     claim_rows,
     verdicts,
 )
-from weatherglass.reliability.agreement.seeds import seed_lines
+from weatherglass.reliability.agreement.seeds import seed_sentences
 from weatherglass.reliability.regression.explain import Explanation
 from weatherglass.reliability.study_file import Study
 from weatherglass.reliability.tables import SHOWN, SeedBatch, SeedNumber, read_rows
@@ -104,12 +104,11 @@ def test_algorithms_of_unlike_vocabularies_have_their_own_coverage() -> None:
 def test_every_sentence_on_the_seeds_is_in_a_group(undisturbed: tuple[Path, StudyResult]) -> None:
     tables = undisturbed[1].tables
     (group,) = seed_groups(tables)
-    lines = seed_lines(
+    sentences = seed_sentences(
         read_rows(tables["seed_batches"], SeedBatch), read_rows(tables["seed_numbers"], SeedNumber)
     )
-    assert len(lines) == len(group.sentences) == 6
-    for line, (_, sentence) in zip(lines, group.sentences, strict=True):
-        assert line.endswith(f": {sentence}")
+    assert len(sentences) == 6
+    assert list(sentences.values()) == [sentence for _, sentence in group.sentences]
     medians = [float(re.findall(r"test–retest\D*(\d\.\d\d)", sentence)[0]) for _, sentence in group.sentences]
     assert (min(medians), max(medians)) == pytest.approx((group.lowest, group.highest), abs=0.005)
 

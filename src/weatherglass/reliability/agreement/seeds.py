@@ -92,11 +92,6 @@ def estimate_by_seeds(condition: Condition, tensor: ScoreTensor, words: Integers
     return rows
 
 
-def seed_lines(batches: Sequence[SeedBatch], numbers: Sequence[SeedNumber]) -> list[str]:
-    """Return one sentence for each condition and rule, with their names in front."""
-    return [f"{', '.join(key)}: {sentence}" for key, sentence in seed_sentences(batches, numbers).items()]
-
-
 def seed_sentences(
     batches: Sequence[SeedBatch], numbers: Sequence[SeedNumber]
 ) -> dict[tuple[str, str, str, str], str]:
@@ -220,7 +215,7 @@ def box_width_error(scores: Tables, draws: int = 200) -> float:
         iccs = agreement_icc(MeanSquares.of(scores))
         without_pair = [_width(agreement_icc(rest)) for rest in leave_one_group_out(scores, np.arange(pairs))]
         without_seed = [
-            _width(agreement_icc(MeanSquares(rest.columns, rest.rows, rest.error, rest.k, rest.n)))
+            _width(agreement_icc(rest.transposed()))
             for rest in leave_one_group_out(scores.swapaxes(1, 2), np.arange(seeds))
         ]
     rng = np.random.default_rng(0)
@@ -373,8 +368,12 @@ def _effect(family: str, results: Sequence[Result], precision: float) -> FamilyE
 def _without_each_word(results: Sequence[Result]) -> dict[str, Matrix]:
     """Return by set, member × word, the value without each word that every member knows."""
     tables = [
-        {(left.role, left.name): left.effect_size for left in result.trust.left_out if left.kind == "word"}
-        if result.trust
+        {
+            (left.role, left.name): left.effect_size
+            for left in result.robustness.left_out
+            if left.kind == "word"
+        }
+        if result.robustness
         else {}
         for result in results
     ]

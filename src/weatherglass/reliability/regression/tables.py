@@ -322,8 +322,8 @@ def _percent(share: float, digits: int = 0) -> str:
 def _row_sentence(part: Part, fitted: FittedModel) -> str:
     left = part.rows - fitted.fit.rows
     reasons = "; ".join(f"{rows:,} with {reason}" for reason, rows in part.dropped.items())
-    return f"{fitted.fit.rows:,} of {part.rows:,} rows enter" + (
-        f", {_percent(left / part.rows)} leave: {reasons}." if left else "."
+    return f"{fitted.fit.rows:,} of {part.rows:,} rows are used" + (
+        f", {_percent(left / part.rows)} are dropped: {reasons}." if left else "."
     )
 
 
@@ -331,16 +331,16 @@ def _factor_sentence(fitted: FittedModel) -> str:
     """Say which factor explains most, overall and among word features, and which explain next to nothing."""
     lost = {factor: change.marginal for factor, change in fitted.changes.items()}
     if not lost or max(lost.values()) <= 0:
-        return "The marginal R² loses nothing without any one factor."
+        return "The marginal R² does not fall if any one factor is removed."
     most = max(lost, key=lost.__getitem__)
-    line = f"The marginal R² ({fitted.fit.r2.marginal:.3f}) loses most without {most} ({lost[most]:.4f})"
+    line = f"The marginal R² ({fitted.fit.r2.marginal:.3f}) falls most without {most} (by {lost[most]:.4f})"
     word_losses = {factor: loss for factor, loss in lost.items() if factor != "rule" and loss > 0}
     if most == "rule" and word_losses:
         next_most = max(word_losses, key=word_losses.__getitem__)
-        line += f", and of the features of a word without {next_most} ({word_losses[next_most]:.4f})"
+        line += f", and among the features of a word, without {next_most} (by {word_losses[next_most]:.4f})"
     little = [factor for factor, loss in lost.items() if abs(loss) < NEGLIGIBLE]
     rising = [factor for factor, loss in lost.items() if loss <= -NEGLIGIBLE]
-    line += "." + (f" Less than {NEGLIGIBLE} goes with {join_names(little)}." if little else "")
+    line += "." + (f" It changes by less than {NEGLIGIBLE} without {join_names(little)}." if little else "")
     return line + (f" It rises without {join_names(rising)}." if rising else "")
 
 
@@ -353,7 +353,7 @@ def _direction_sentence(part: Part, model: str) -> str:
     )
     higher = [f"{name} (+{estimates[name]:.4f})" for name in significant if estimates[name] > 0]
     lower = [f"{name} (−{abs(estimates[name]):.4f})" for name in significant if estimates[name] < 0]
-    line = f"Scores are higher with more of: {join_names(higher)}; lower with more of: {join_names(lower)}."
+    line = f"Scores rise with {join_names(higher)} and fall with {join_names(lower)}."
     unsure = [name for name in estimates if name not in significant]
     return line + (f" The interval contains zero for {join_names(unsure)}." if unsure else "")
 

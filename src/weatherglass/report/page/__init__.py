@@ -100,7 +100,7 @@ def page(
         "changes": changes,
         "incomparable": compared.get("incomparable", []),
         "other_verdicts": [one for listed in verdicts for one in listed if one.metric in layout.metrics[1:]],
-        "agreement": runs[0].agreement if len(runs) == 1 else agreement,
+        "agreement": agreement if len(runs) > 1 or len(layout.metrics) < 2 else runs[0].agreement,
         "labels": {f"{s.model} [{s.options}]" if s.options else s.model: s.label for s in layout.subjects},
         "contexts": CONTEXTS,
         "tails": list(dict.fromkeys(TAILS.get(r.alternative, r.alternative) for r in layout.results)),

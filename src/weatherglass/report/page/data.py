@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from weatherglass.audit.record import plain
-from weatherglass.audit.results import Mark, Result, mark_of
+from weatherglass.audit.results import Mark, Result, mark_of, plain_value
 from weatherglass.audit.run import Run
 from weatherglass.audit.settings import default_settings
 from weatherglass.catalogue.names import set_name, topic_name
@@ -136,7 +135,7 @@ def rerun_command(record: Mapping[str, Any]) -> dict[str, str]:
     arguments: list[str] = []
     for name, default in default_settings().items():
         value = settings.get(name, default)
-        if name not in settings or value == plain(default):
+        if name not in settings or value == plain_value(default):
             continue
         if name == "budget":
             value = f"{value['seconds']:g}s,{value['bytes'] / 1e9:g}GB"
@@ -345,8 +344,8 @@ def _details(result: Result, alpha: float, shared: Shared) -> dict[str, Any]:
         packed["notes"] = dict(result.notes)
     if result.scores:
         packed |= _packed_scores(result, shared)
-    if result.trust:
-        packed |= _packed_trust(result.trust, result.value, alpha, shared)
+    if result.robustness:
+        packed |= _packed_robustness(result.robustness, result.value, alpha, shared)
     if result.power:
         packed["power"] = dict(result.power)
     for name in ("score_reliability", "minimum_detectable"):
@@ -376,36 +375,38 @@ def _packed_scores(result: Result, shared: Shared) -> dict[str, Any]:
     return {"step": step, "elements": shared.known[key], "scores": in_steps}
 
 
-def _packed_trust(trust: Robustness, d: float, alpha: float, shared: Shared) -> dict[str, Any]:
+def _packed_robustness(robustness: Robustness, d: float, alpha: float, shared: Shared) -> dict[str, Any]:
     """Return how far a result can be trusted: leave-one-out effects, null distribution, bootstrap, decisive words."""
     packed: dict[str, Any] = {
-        "random_corrected": trust.random_corrected,
-        "templates_random": trust.templates_random,
-        "fixed_reason": trust.fixed_reason,
-        "random_reason": trust.random_reason,
-        "excluded_above": rounded(trust.excluded_above, 3),
+        "random_corrected": robustness.random_corrected,
+        "templates_random": robustness.templates_random,
+        "fixed_reason": robustness.fixed_reason,
+        "random_reason": robustness.random_reason,
+        "excluded_above": rounded(robustness.excluded_above, 3),
     }
-    if trust.left_out:
-        key = ("left out", tuple([(w.kind, w.role, w.name) for w in trust.left_out]))
+    if robustness.left_out:
+        key = ("left out", tuple([(w.kind, w.role, w.name) for w in robustness.left_out]))
         if key not in shared.known:
-            omitted = tuple(Omitted(w.kind, w.role, w.name) for w in trust.left_out)
+            omitted = tuple(Omitted(w.kind, w.role, w.name) for w in robustness.left_out)
             shared.known[key] = shared.left_out.setdefault(omitted, len(shared.left_out))
         packed["left_out"] = shared.known[key]
         packed["without"] = [  # how far d moves: smaller numbers than d itself
             None if w.effect_size is None or math.isnan(d) else round((w.effect_size - d) * EFFECT_STEPS)
-            for w in trust.left_out
+            for w in robustness.left_out
         ]
-        p_values = ((n, w.p_value) for n, w in enumerate(trust.left_out))
+        p_values = ((n, w.p_value) for n, w in enumerate(robustness.left_out))
         packed["p_without"] = {str(n): p for n, p in p_values if p is not None}
-    if trust.null:
-        null = [round(q * NULL_STEPS) for q in trust.null[::NULL_EVERY]]
+    if robustness.null:
+        null = [round(q * NULL_STEPS) for q in robustness.null[::NULL_EVERY]]
         packed["null"] = [
             null[0],
             *(after - before for before, after in pairwise(null)),
         ]  # small: compress well
-    if trust.bootstrap:
-        packed["bootstrap"] = {name: rounded(value, 5) for name, value in asdict(trust.bootstrap).items()}
-    by_kind = (trust.hangs_on(kind, alpha) for kind in ("word", "template"))
+    if robustness.bootstrap:
+        packed["bootstrap"] = {
+            name: rounded(value, 5) for name, value in asdict(robustness.bootstrap).items()
+        }
+    by_kind = (robustness.hangs_on(kind, alpha) for kind in ("word", "template"))
     if hangs_on := [asdict(support) for support in by_kind if support]:
         packed["hangs_on"] = hangs_on
     return packed

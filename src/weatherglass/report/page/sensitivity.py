@@ -91,12 +91,12 @@ def _one_left_out(kind: str, significant: Sequence[Found]) -> Alternative | None
     depending = [
         (one, decisive)
         for one in significant
-        if one.result.trust and (decisive := one.result.trust.hangs_on(kind, one.alpha))
+        if one.result.robustness and (decisive := one.result.robustness.hangs_on(kind, one.alpha))
     ]
     if not depending:
         return None
     one, decisive = max(depending, key=lambda pair: pair[1].p_value)
-    left_out = one.result.trust.left_out if one.result.trust else ()
+    left_out = one.result.robustness.left_out if one.result.robustness else ()
     words = {(w.kind, w.role, w.name): w.effect_size for w in left_out}
     without = words.get((kind, decisive.role, decisive.name))
     moved = f" Without it, d goes from {effect(one.result.effect_size)} to {effect(without)}."
@@ -113,7 +113,7 @@ def _one_left_out(kind: str, significant: Sequence[Found]) -> Alternative | None
 
 def _other_attributes(significant: Sequence[Found]) -> Alternative | None:
     """Return how many results remain significant for random attribute words."""
-    asked = [one for one in significant if one.result.trust]
+    asked = [one for one in significant if one.result.robustness]
     if not asked:
         return None
     lost = [one for one in asked if one.result.p_random is None or one.result.p_random > one.alpha]
@@ -240,7 +240,9 @@ def _multiverse(topics: Sequence[Mapping[str, Any]]) -> Alternative | None:
     ds = [one["d"] for one in entry["specifications"] if one["d"] is not None]
     shares = entry["decomposition"].get("shares") or {}
     mover, share = max(shares.items(), key=lambda item: item[1], default=("", 0.0))
-    moved = f" {100 * share:.0f} % of the spread goes with the choice of {mover}." if mover else ""
+    moved = (
+        f" {100 * share:.0f} % of the variance of d is explained by the choice of {mover}." if mover else ""
+    )
     return Alternative(
         "Other reasonable choices (multiverse)",
         f"d {effect(min(ds))}",

@@ -218,11 +218,8 @@ def estimate_lines(estimate: TrainingEstimate, jobs: int, width: int) -> Iterato
         for part in estimate.parts
     ]
     yield from table_lines(columns, rows, width)
-    processes = "one process" if jobs == 1 else f"{jobs} processes"
-    yield (
-        f"Training would take about {estimate.spoken(jobs)} in {processes} with a core each (CPU time, calibrated on "
-        "this machine just now)."
-    )
+    processes = "one process on an idle core" if jobs == 1 else f"{jobs} processes, each on an idle core"
+    yield f"Training would take about {estimate.spoken(jobs)} in {processes} (calibrated on this machine just now)."
 
 
 def explanation_lines(

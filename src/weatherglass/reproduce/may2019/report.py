@@ -9,9 +9,7 @@ from pathlib import Path
 from weatherglass.audit.run import Run
 from weatherglass.registry import did_you_mean
 from weatherglass.report.numbers import format_effect, format_interval, format_p
-from weatherglass.reproduce.may2019.claims import check_claims
-from weatherglass.reproduce.may2019.designs import ABW, INTERACTION, DesignContrast
-from weatherglass.reproduce.may2019.procedure import (
+from weatherglass.reproduce.may2019 import (
     ALPHA,
     FAMILY,
     MODELS,
@@ -22,6 +20,8 @@ from weatherglass.reproduce.may2019.procedure import (
     published,
     variant_of,
 )
+from weatherglass.reproduce.may2019.claims import check_claims
+from weatherglass.reproduce.may2019.designs import ABW, INTERACTION, DesignContrast
 from weatherglass.reproduce.sheets import VERDICTS, Claim, Picture, Sheet, claim_lines, write_sheets
 
 SHOWN = 30
@@ -117,9 +117,9 @@ def _designs_sheet(reproduction: Reproduction) -> Sheet:
     headings = ["contrast", "C", "95 % CI", "p", "first d", "second d"]
     rows = [[design_name(design), *_design_cells(design)] for design in reproduction.designs]
     intro = (
-        "C = d by given names − d by group terms, by the t of docs/methods 12 with the variance of words and of shared "
-        "attributes. Interaction: white less black women, less the same of men, in sds of all names; above 0 the "
-        "stereotype is more than race plus gender. No p where all group terms of a set share a word."
+        "C is d with given names minus d with group terms, tested by the t of docs/methods 12. Interaction: the "
+        "difference of white and black women minus that of white and black men, in standard deviations of all names; "
+        "above 0, the stereotype is more than race plus gender. There is no p if all group terms of a set share a word."
     )
     return Sheet(
         "contrasts", "Contrasts: names against group terms; race with gender", [headings, *rows], intro=intro
@@ -149,7 +149,8 @@ def claims(reproduction: Reproduction) -> list[Claim]:
 
 def write_reproduction(reproduction: Reproduction, folder: Path) -> None:
     """Write Figure 1, the tables as TSV and the page with all of them."""
-    from weatherglass.report.figures import FONT, matrix, save_figure
+    from weatherglass.report.figures import matrix, save_figure
+    from weatherglass.report.panels import FONT
     from weatherglass.report.view import lay_out
 
     pictures = []
@@ -209,13 +210,13 @@ def _other_weights(reproduction: Reproduction, model: str) -> Iterator[str]:
     """Yield what is known to differ from the paper's model."""
     variant = variant_of(model)
     if variant is None:
-        yield f"{model}: not a model of the paper, so nothing is published beside it{did_you_mean(model, MODELS)}"
+        yield f"{model}: not a model of the paper, so it has no published numbers{did_you_mean(model, MODELS)}"
         return
     width, theirs = reproduction.widths.get(model), MODELS[variant].width
     if width is not None and width != theirs:
         yield (
-            f"{model}: {width} dimensions, but the paper's vectors have {theirs}: these are other vectors, and the "
-            "published numbers are not theirs"
+            f"{model}: {width} dimensions, but the paper's vectors have {theirs}: these are different vectors, to "
+            "which the published numbers do not apply"
         )
 
 

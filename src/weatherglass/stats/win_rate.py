@@ -1,0 +1,233 @@
+"""Compare how two groups of names rank in the same contexts: win rate, exact p and intervals (docs/methods 15).
+
+Scores are a matrix with names down and contexts across; a context is a query with a passage. Names are the unit of
+inference: the same names occur in every context, so that more contexts do not make more names.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from weatherglass.arrays import Integers, Matrix, Vector
+from weatherglass.stats import Budget
+from weatherglass.stats.interval import Interval, combined_df, two_sided_p, upper_point
+from weatherglass.stats.permutation import Significance, permutation_test
+
+Passages = Literal["nested", "crossed", "fixed"]
+"""Whether each query has its own passages, all share the same, or passages are not generalised over."""
+
+EVEN = 0.5
+"""The win rate without a preference."""
+FEWEST_SHARED = 4
+"""Passages that all queries must share before the random-contexts reading generalises over passages."""
+BUDGET = Budget(seconds=0.5)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contexts:
+    """The number of the query and of the passage of each context."""
+
+    queries: Integers
+    passages: Integers
+
+    def layout(self) -> Passages:
+        """Return how passages are shared: a passage of two queries is crossed only if all queries share all of them."""
+        pairs = set(zip(self.queries.tolist(), self.passages.tolist(), strict=True))
+        queries, passages = len(set(self.queries.tolist())), len(set(self.passages.tolist()))
+        if passages == len(pairs):
+            return "nested"
+        whole = len(pairs) == len(self.queries) == queries * passages
+        return "crossed" if whole and passages >= FEWEST_SHARED else "fixed"
+
+    def table(self, values: Matrix) -> Matrix:
+        """Return values by query and passage instead of context, for a crossed layout."""
+        order = np.lexsort((self.passages, self.queries))
+        queries = len(np.unique(self.queries))
+        return np.asarray(values[..., order].reshape(*values.shape[:-1], queries, -1))
+
+
+@dataclass(frozen=True, slots=True)
+class RandomContexts:
+    """The win rate read as one of contexts like these: other queries, and other passages if they are not fixed."""
+
+    p: float
+    interval: Interval
+    df: float
+    passages: Passages
+    of_names: float
+    """The variance of the win rate over names."""
+    of_contexts: float
+    """Its variance over contexts, which counts the interaction with names once more."""
+    of_both: float
+    """The interaction of names and contexts, which is subtracted once."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WinRate:
+    """How often a name of X outranks a name of Y in the same context; ties count half."""
+
+    value: float
+    significance: Significance
+    """The exact p of the exchange of group labels over names."""
+    interval: Interval | None
+    """For these contexts; None where all names tie in every context."""
+    random: RandomContexts | None
+    """For contexts like these; None with one query, or where all names tie in every context."""
+    by_name: Vector
+    """The mean rank of each name, X first, as a share of the number of names; 1 is the highest."""
+    by_context: Vector
+    """The win rate of each context."""
+    places: float
+    """The median over contexts of the difference between the groups' mean ranks, in places."""
+
+
+def win_rate(scores: Matrix, n_x: int, contexts: Contexts, alpha: float = 0.05) -> WinRate:
+    """Return the win rate of the first `n_x` names against the others.
+
+    Args:
+        scores: names of the two groups down, at least two of each; contexts across.
+        n_x: the number of names in X.
+        contexts: the query and passage of each column.
+        alpha: intervals are at level 1 − alpha.
+    """
+    n = len(scores)
+    of_x = placements(scores[:n_x], scores[n_x:])
+    ranks = placements(scores, scores) + 1 / (2 * n)
+    by_name, by_context = ranks.mean(axis=1), of_x.mean(axis=0)
+    value = float(of_x.mean())
+    found = exchange_p(by_name, n_x)
+    variance = _variance_at_even(value, found.p_value, by_name, n_x)
+    interval = random = None
+    if variance > 0:
+        points = float(upper_point(alpha / 2, n - 2)) ** 2
+        interval = _agreeing(value, points * variance, found.p_value <= alpha, alpha)
+        random = _random_contexts(scores, n_x, contexts, value, variance, alpha)
+    places = n * float(np.median(by_context - EVEN))
+    return WinRate(value, found, interval, random, by_name, by_context, places)
+
+
+def placements(of: Matrix, among: Matrix) -> Matrix:
+    """Return the share of the names `among` that each name outranks, in each context; ties count half.
+
+    >>> placements(np.array([[2.0, 1.0]]), np.array([[1.0, 1.0], [3.0, 0.0]]))
+    array([[0.5 , 0.75]])
+    """
+    shares = np.empty(of.shape)
+    for row, own in enumerate(of):
+        shares[row] = ((among < own).sum(axis=0) + (among <= own).sum(axis=0)) / (2 * len(among))
+    return shares
+
+
+def exchange_p(by_name: Vector, n_x: int, budget: Budget = BUDGET, precision: float = 0.01) -> Significance:
+    """Return the two-sided p of the exchange of group labels over names."""
+    x, y = by_name[:n_x], by_name[n_x:]
+    return permutation_test(x, y, alternative="two-sided", budget=budget, precision=precision)
+
+
+def _variance_at_even(value: float, p: float, by_name: Vector, n_x: int) -> float:
+    """Return the variance of the win rate that makes the t-test agree with the exact p, or that of the exchange."""
+    n_y = len(by_name) - n_x
+    if p > 0.5:
+        return float(by_name.var(ddof=1)) * (1 / n_x + 1 / n_y)
+    return ((value - EVEN) / float(upper_point(p / 2, len(by_name) - 2))) ** 2
+
+
+def _agreeing(value: float, spread: float, significant: bool, alpha: float) -> Interval:
+    """Return the interval whose ends solve (w − θ)² = 4·spread·θ(1 − θ).
+
+    It leaves out ½ exactly if p is at most alpha, which is decided once: rounding must not let them disagree.
+    """
+    a, b = 1 + 4 * spread, 2 * value + 4 * spread
+    root = math.sqrt(max(0.0, b * b - 4 * a * value * value))
+    low, high = max(0.0, min(value, (b - root) / (2 * a))), min(1.0, max(value, (b + root) / (2 * a)))
+    if significant:
+        low, high = (max(low, EVEN), high) if value > EVEN else (low, min(high, EVEN))
+    else:
+        low, high = min(low, math.nextafter(EVEN, 0)), max(high, math.nextafter(EVEN, 1))
+    return Interval(low, high, 1 - alpha)
+
+
+def leaves_out_even(interval: Interval) -> bool:
+    """Return whether an interval of a win rate leaves out ½; an end that is ½ counts as left out."""
+    return interval.low >= EVEN or interval.high <= EVEN
+
+
+@dataclass(frozen=True, slots=True)
+class _Components:
+    """Variances of the win rate over contexts, and their interaction with names."""
+
+    contexts: float
+    interaction: float
+    parts: tuple[tuple[float, int], ...]
+    """The variances over queries, and over passages if these are random, each with its degrees of freedom."""
+
+
+def _random_contexts(
+    scores: Matrix, n_x: int, contexts: Contexts, value: float, at_even: float, alpha: float
+) -> RandomContexts | None:
+    n, n_y = len(scores), len(scores) - n_x
+    if len(np.unique(contexts.queries)) < 2:
+        return None
+    of_x, of_y = placements(scores[:n_x], scores[n_x:]), placements(scores[n_x:], scores[:n_x])
+    v_x, v_y = (float(of.mean(axis=1).var(ddof=1)) / len(of) for of in (of_x, of_y))
+    layout = contexts.layout()
+    ranks = placements(scores, scores)
+    within = np.concatenate([part - part.mean(axis=0) for part in (ranks[:n_x], ranks[n_x:])])
+    found = _components(of_x.mean(axis=0), within / math.sqrt(n - 2), contexts, layout)
+    names, interaction = v_x + v_y, found.interaction * (1 / n_x + 1 / n_y)
+    largest = max(names + found.contexts - interaction, names, found.contexts)
+    softened = (value * n / 2 + EVEN) / (n / 2 + 1)
+    variance = max(largest / (4 * softened * (1 - softened)), at_even)
+    pooled = [(v_x, n_x - 1), (v_y, n_y - 1), *found.parts]
+    df = float(n - 2)
+    if sum(part for part, _ in pooled) > 0:
+        df = float(combined_df([np.asarray(part) for part, _ in pooled], [each for _, each in pooled]))
+    p = float(two_sided_p(np.asarray((value - EVEN) / math.sqrt(variance)), df))
+    points = float(upper_point(alpha / 2, df)) ** 2
+    interval = _agreeing(value, points * variance, p <= alpha, alpha)
+    return RandomContexts(p, interval, df, layout, names, found.contexts, interaction)
+
+
+def _components(wins: Vector, within: Matrix, contexts: Contexts, layout: Passages) -> _Components:
+    """Return the components of the variance, from the win rate of each context and ranks centred within groups."""
+    if layout != "crossed":
+        by_query = _component(averaged(wins, contexts.queries), 0)
+        interaction = _component(averaged(within, contexts.queries), 1)
+        queries = len(np.unique(contexts.queries))
+        return _Components(by_query, interaction, ((by_query, queries - 1),))
+    table, names = contexts.table(wins), contexts.table(within)
+    by_query, by_passage = (_component(table.mean(axis=axis), 0) for axis in (1, 0))
+    queries, passages = table.shape
+    return _Components(
+        _of_two(by_query, by_passage, _component(table, 0, 1)),
+        _of_two(
+            _component(names.mean(axis=2), 1), _component(names.mean(axis=1), 1), _component(names, 1, 2)
+        ),
+        ((by_query, queries - 1), (by_passage, passages - 1)),
+    )
+
+
+def averaged(values: Matrix | Vector, numbers: Integers) -> Matrix:
+    """Return the means over the contexts of each number, along the last axis."""
+    order = np.argsort(numbers, kind="stable")
+    starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
+    counts = np.diff([*starts, len(order)])
+    return np.asarray(np.add.reduceat(values[..., order], starts, axis=-1) / counts)
+
+
+def _component(table: Matrix, *axes: int) -> float:
+    """Return the variance of the mean that the interaction of the axes contributes: its mean square over its cells."""
+    divisor = 1
+    for axis in axes:
+        table = table - table.mean(axis=axis, keepdims=True)
+        divisor *= table.shape[axis] * (table.shape[axis] - 1)
+    return float((table**2).sum()) / divisor
+
+
+def _of_two(first: float, second: float, both: float) -> float:
+    """Return the variance over two crossed factors, whose interaction is part of each; not below either."""
+    return max(first + second - both, first, second)
