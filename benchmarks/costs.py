@@ -43,11 +43,11 @@ print(json.dumps([time.process_time() - start, resource.getrusage(resource.RUSAG
 """
 
 CORPUS = (
-    "from weatherglass.reliability.corpus.corpus import CorpusSettings, encode_corpus\n"
+    "from weatherglass.reliability.corpus import CorpusSettings, encode_corpus\n"
     "settings = CorpusSettings(share={share})\n"
 )
 OPEN = (
-    "from weatherglass.reliability.corpus.corpus import open_corpus\n"
+    "from weatherglass.reliability.corpus import open_corpus\n"
     "corpus = open_corpus(next((folder / 'corpora').iterdir()))"
 )
 

@@ -31,7 +31,7 @@ import numpy as np
 from benchmarks.scale import dask
 
 from weatherglass.parallel.base import Outcome
-from weatherglass.reliability.corpus.corpus import (
+from weatherglass.reliability.corpus import (
     Corpus,
     CorpusSettings,
     encode_corpus,

@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks._rows import cpu
 
 from weatherglass.reliability.agreement.icc import retest
-from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, encode_corpus
+from weatherglass.reliability.corpus import Corpus, CorpusSettings, encode_corpus
 from weatherglass.reliability.scoring.scorers import projections
 from weatherglass.reliability.training.glove import CONTEXT, PAIR, WORD, descend, initial_parameters
 
@@ -208,7 +208,7 @@ def small_corpus(path: str | None, folder: Path) -> Corpus:
 TRAIN = """
 import sys, time
 from pathlib import Path
-from weatherglass.reliability.corpus.corpus import open_corpus
+from weatherglass.reliability.corpus import open_corpus
 from weatherglass.reliability.training.train import WordToVecSettings
 from weatherglass.reliability.training.train import _Lines
 from gensim.models import Word2Vec

@@ -21,7 +21,7 @@ from tests.downloads import from_wheel
 from weatherglass.audit.encode import Chunk, observe_chunk
 from weatherglass.catalogue import load_tests
 from weatherglass.parallel import Backend, backend
-from weatherglass.reliability.corpus.corpus import CorpusSettings, encode_corpus
+from weatherglass.reliability.corpus import CorpusSettings, encode_corpus
 from weatherglass.reliability.training.train import TrainingUnit, WordToVecSettings, train_unit
 from weatherglass.stats.permutation import permutation_test
 

@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks._rows import Options, Row, cpu_by_turns
 from numpy.typing import NDArray
 
-from weatherglass.reliability.corpus.corpus import CorpusSettings, encode_corpus
+from weatherglass.reliability.corpus import CorpusSettings, encode_corpus
 from weatherglass.reliability.training.train import WordToVecSettings, train
 
 LINES, LENGTH, WORDS = 20_000, 20, 20_000

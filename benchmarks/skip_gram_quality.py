@@ -20,7 +20,7 @@ from gensim.test.utils import datapath
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, encode_corpus
+from weatherglass.reliability.corpus import Corpus, CorpusSettings, encode_corpus
 from weatherglass.reliability.training.train import Algorithm, WordToVecSettings, train
 
 ALGORITHMS: tuple[Algorithm, ...] = ("sgns-window", "sgns")

@@ -41,11 +41,11 @@ from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.catalogue import list_tests, load_tests
 from weatherglass.catalogue.test import ElementSet
 from weatherglass.encoders.wordllama import WEIGHTS, WordLlamaEncoder, package_folder
+from weatherglass.stats import Outcome
 from weatherglass.stats.attributes import LEAST_TEMPLATES, random_attributes
 from weatherglass.stats.confounding import LARGEST_LEVEL, confounding, expected_level, tokens_of
 from weatherglass.stats.interval import Flags
 from weatherglass.stats.multiplicity import adjust
-from weatherglass.stats.outcome import Outcome
 from weatherglass.stats.permutation import Budget, permutation_test
 from weatherglass.stats.scale import Scale
 from weatherglass.stats.topic import AttributeTables, TopicTest, topic_of

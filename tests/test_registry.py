@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from tests.messages import in_order, mentions, naming
 
-from weatherglass.encoders import ENCODERS
-from weatherglass.encoders.kinds import KINDS, known_kinds
+from weatherglass.encoders import ENCODERS, KINDS, known_kinds
 from weatherglass.errors import UnknownNameError, WeatherglassError
 from weatherglass.languages import LANGUAGES
 from weatherglass.metrics import METRICS

@@ -8,7 +8,7 @@ import pytest
 from tests.results import made_result
 
 from weatherglass.audit.results import Mark, mark_of
-from weatherglass.stats.outcome import Outcome
+from weatherglass.stats import Outcome
 
 
 def test_every_outcome_has_its_mark_and_none_is_shared() -> None:

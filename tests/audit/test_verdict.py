@@ -20,8 +20,8 @@ from weatherglass.audit.stored import read_run
 from weatherglass.audit.verdict import Verdict, conclude
 from weatherglass.errors import OutputError
 from weatherglass.report.terminal import topic_chart
+from weatherglass.stats import Limit, Outcome
 from weatherglass.stats.leave_one_out import LeftOut
-from weatherglass.stats.outcome import Limit, Outcome
 from weatherglass.stats.robustness import Robustness
 
 ROBUSTNESS = Robustness(0.95, True, None, None, False, 1.1, None, (), ())

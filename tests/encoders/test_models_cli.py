@@ -15,9 +15,8 @@ from tests.messages import mentions, naming
 
 from weatherglass.arrays import neighbours
 from weatherglass.cli import app
-from weatherglass.encoders import ENCODERS, load_encoder, resolve_spec
+from weatherglass.encoders import ENCODERS, KINDS, load_encoder, resolve_spec
 from weatherglass.encoders.encodings import read_encodings, write_encodings
-from weatherglass.encoders.kinds import KINDS
 from weatherglass.encoders.spec import PRESETS
 from weatherglass.errors import MissingExtraError, UnknownNameError, WeatherglassError
 
@@ -60,7 +59,7 @@ def test_what_is_not_installed_comes_with_the_command_that_installs_it(
 ) -> None:
     absent = ("torch", "httpx", "h5py")
     monkeypatch.setattr(
-        "weatherglass.encoders.kinds.find_spec", lambda name: None if name in absent else object()
+        "weatherglass.storage.installed.find_spec", lambda name: None if name in absent else object()
     )
     monkeypatch.setattr("weatherglass.storage.installed.installed_from", lambda: None)  # as from an index
     output = run("models")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import weatherglass
-from weatherglass.encoders.kinds import KINDS
+from weatherglass.encoders import KINDS
 
 OPTIONAL = (
     "torch",

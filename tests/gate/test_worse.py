@@ -21,8 +21,8 @@ from weatherglass.cli import app
 from weatherglass.errors import GateError
 from weatherglass.gate.rules import RANKS
 from weatherglass.gate.worse import judge_runs
+from weatherglass.stats import Outcome
 from weatherglass.stats.interval import Interval
-from weatherglass.stats.outcome import Outcome
 from weatherglass.stats.paired import PairedChange
 
 WEAT6 = weatherglass.load_test("weat6")

@@ -15,7 +15,7 @@ from tests.messages import mentions
 
 from weatherglass.encoders import load_encoder
 from weatherglass.encoders.gguf import read_metadata
-from weatherglass.encoders.onnx_graph import read_graph
+from weatherglass.encoders.onnx_files import read_graph
 from weatherglass.encoders.papers.elmo import read_options
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from weatherglass.registry import Registry
-from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, encode_corpus
+from weatherglass.reliability.corpus import Corpus, CorpusSettings, encode_corpus
 
 
 @contextmanager

@@ -37,7 +37,7 @@ from weatherglass.reliability.agreement.claims import (
     concepts,
     verdicts,
 )
-from weatherglass.reliability.corpus.corpus import Corpus, Tokeniser, encode_corpus, prepared
+from weatherglass.reliability.corpus import Corpus, Tokeniser, encode_corpus, prepared
 from weatherglass.reliability.scoring import DEFAULT_RULES, RULES, raters
 from weatherglass.reliability.scoring.scorers import Scores, ScoringContext, ScoringRule
 from weatherglass.reliability.scoring.scores import ScoreTensor

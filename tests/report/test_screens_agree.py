@@ -35,7 +35,7 @@ from weatherglass.report.rows import results_lines
 from weatherglass.report.terminal import reasons, screen_lines
 from weatherglass.report.view import lay_out, view
 from weatherglass.report.writing import model_card_block, pull_request_summary
-from weatherglass.stats.outcome import Outcome
+from weatherglass.stats import Outcome
 
 HOSTILE = "<b>bold</b> **stars** [link](x) | pipe & \x1b[31m"
 WIDTH = 100

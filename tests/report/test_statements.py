@@ -13,7 +13,7 @@ import weatherglass
 from weatherglass.audit.verdict import Verdict
 from weatherglass.report.statements import WORDS, headline, sentence, sign_of, word_of
 from weatherglass.report.writing import sentences
-from weatherglass.stats.outcome import Limit, Outcome
+from weatherglass.stats import Limit, Outcome
 
 PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "verdicts.md"
 

@@ -19,10 +19,8 @@ from weatherglass.cli import app
 from weatherglass.errors import WeatherglassError
 from weatherglass.languages.wordnet import load_synonyms
 from weatherglass.metrics.weat.association import Association
-from weatherglass.reproduce.azarpanah2021 import procedure as azarpanah2021
-from weatherglass.reproduce.azarpanah2021 import readings
-from weatherglass.reproduce.azarpanah2021.claims import check_claims
-from weatherglass.reproduce.azarpanah2021.procedure import (
+from weatherglass.reproduce import azarpanah2021
+from weatherglass.reproduce.azarpanah2021 import (
     MEASURES,
     MODELS,
     TESTS,
@@ -34,12 +32,14 @@ from weatherglass.reproduce.azarpanah2021.procedure import (
     measure_of,
     parse_models,
     published,
+    readings,
     reproduce,
     stars,
     summarise,
     table_3,
     variants,
 )
+from weatherglass.reproduce.azarpanah2021.claims import check_claims
 
 
 def result(d: float, p: float = 0.5) -> Result:

@@ -11,7 +11,7 @@ from tests.messages import naming
 from weatherglass.cli import app
 from weatherglass.cli.study import frequent_option, with_settings
 from weatherglass.errors import CorpusError, WeatherglassError
-from weatherglass.reliability.corpus.corpus import CorpusSettings, prepared
+from weatherglass.reliability.corpus import CorpusSettings, prepared
 
 
 @pytest.mark.large

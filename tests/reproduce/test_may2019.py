@@ -23,8 +23,8 @@ from weatherglass.cli import app
 from weatherglass.errors import WeatherglassError
 from weatherglass.report.figures import FILL, matrix
 from weatherglass.report.view import lay_out
-from weatherglass.reproduce.may2019 import procedure as may2019
-from weatherglass.reproduce.may2019.procedure import (
+from weatherglass.reproduce import may2019
+from weatherglass.reproduce.may2019 import (
     Reproduction,
     check_coherence,
     parse_models,

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from tests.stats.topic_cases import random_topic
 
-from weatherglass.stats.outcome import Limit, Outcome
-from weatherglass.stats.permutation.base import Significance
+from weatherglass.stats import Limit, Outcome, Significance
 from weatherglass.stats.topic import topic_of
 from weatherglass.stats.topic_effect import BesidePieces
 from weatherglass.stats.verdict import (

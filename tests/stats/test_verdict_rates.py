@@ -6,7 +6,7 @@ import pytest
 from benchmarks.coverage import generator
 from benchmarks.verdicts import World, bounds_of, covered, measured, old_rule
 
-from weatherglass.stats.outcome import Outcome
+from weatherglass.stats import Outcome
 
 RUNS = 60
 

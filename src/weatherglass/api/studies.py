@@ -15,7 +15,7 @@ from weatherglass.parallel import Backend, check_backend
 from weatherglass.progress import Progress, check_progress, progress_here
 from weatherglass.registry import checked_path, one_of
 from weatherglass.reliability.agreement.seeds import PRECISION, FamilyReport
-from weatherglass.reliability.corpus.corpus import language_fact
+from weatherglass.reliability.corpus import language_fact
 from weatherglass.reliability.corpus.readers import STANDARD_INPUT
 from weatherglass.reliability.study import (
     Group,

@@ -31,7 +31,7 @@ from weatherglass.metrics.weat.profiles import profile_of
 from weatherglass.parallel import backend
 from weatherglass.progress import Silent
 from weatherglass.registry import wrong_type
-from weatherglass.stats.permutation.base import Significance
+from weatherglass.stats import Significance
 from weatherglass.warnings import Warning
 
 if TYPE_CHECKING:

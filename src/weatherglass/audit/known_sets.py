@@ -13,7 +13,7 @@ from weatherglass.catalogue.names import set_name
 from weatherglass.catalogue.test import Element, ElementSet, Test
 from weatherglass.encoders.base import Model
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
-from weatherglass.languages.stems import related_words
+from weatherglass.languages.similar_words import related_words
 from weatherglass.mitigation.base import Transform
 from weatherglass.stats.confounding import Confounding, confounding, described, is_whole_word, tokens_of
 from weatherglass.warnings import Warning

@@ -16,7 +16,7 @@ from weatherglass.catalogue.names import direction, set_name
 from weatherglass.catalogue.test import set_roles
 from weatherglass.metrics.base import ElementScore, Estimate, MetricInfo
 from weatherglass.metrics.sets import mean_by_unit, unit_numbers
-from weatherglass.stats.outcome import Outcome as Outcome
+from weatherglass.stats import Outcome as Outcome
 from weatherglass.stats.robustness import Robustness
 from weatherglass.stats.topic import AttributeTables
 from weatherglass.warnings import Warning

@@ -22,7 +22,7 @@ from weatherglass.stats import DEFAULT_CORRECTION, Budget
 
 if TYPE_CHECKING:
     from weatherglass.metrics.weat.profiles import Profile
-    from weatherglass.stats.permutation.base import Alternative
+    from weatherglass.stats import Alternative
 
 PERMUTE = ("elements", "words")
 TRUST = ("all", "mean", "none")

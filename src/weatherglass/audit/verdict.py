@@ -12,7 +12,7 @@ from weatherglass.audit.judge import floor_values
 from weatherglass.audit.reference import Standing, standing
 from weatherglass.audit.results import Result, finite, unit_scores
 from weatherglass.catalogue.names import sets_of
-from weatherglass.stats.outcome import Limit, Outcome
+from weatherglass.stats import Limit, Outcome
 from weatherglass.warnings import Warning
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Literal
 
 from weatherglass.errors import CatalogueError
-from weatherglass.languages.lookalike import shown_twins, twins_among
+from weatherglass.languages.similar_words import shown_twins, twins_among
 from weatherglass.warnings import Warning
 
 Context = Literal["word", "sent", "sent-unbleached", "paragraph"]

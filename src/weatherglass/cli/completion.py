@@ -127,8 +127,7 @@ def metrics(_: click.Context, incomplete: str) -> list[str]:
 
 def models(_: click.Context, incomplete: str) -> list[str]:
     """Return presets, kinds of models with a colon, and files, also after NAME=; after a bar, transforms."""
-    from weatherglass.encoders import DEFAULT_MODEL
-    from weatherglass.encoders.kinds import known_kinds
+    from weatherglass.encoders import DEFAULT_MODEL, known_kinds
     from weatherglass.encoders.spec import PRESETS
 
     model, bar, transform = incomplete.rpartition("|")

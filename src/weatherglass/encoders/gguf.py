@@ -19,13 +19,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from weatherglass.encoders.kinds import require
 from weatherglass.encoders.model_files import ModelFiles
 from weatherglass.encoders.prompts import Prompt
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.transformers import TransformerEncoder, TransformerOptions
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.storage.checksum import file_hash
+from weatherglass.storage.installed import require
 from weatherglass.storage.reading import is_folder, is_regular_file, reading
 
 MAGIC = b"GGUF"

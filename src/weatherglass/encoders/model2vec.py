@@ -107,9 +107,6 @@ class Model2VecEncoder(Encoder):
         content = [METHOD, *hashes, options, version("tokenizers")]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
-    def notes(self) -> list[str]:
-        return []
-
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
         """Return one mean vector per text; NaN for a text without known tokens."""
         batches = [self._encode(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]

@@ -148,6 +148,14 @@ def by_length(lengths: Sequence[int], max_texts: int, max_tokens: int) -> Iterat
         start += count
 
 
+def in_order(batches: Sequence[AnyMatrix], positions: Sequence[Integers]) -> AnyMatrix:
+    """Return the rows of all batches in the order of the texts; `positions` are those of `by_length`."""
+    rows = np.concatenate(batches)
+    vectors = np.empty_like(rows)
+    vectors[np.concatenate(positions)] = rows
+    return vectors
+
+
 def by_equal_length(
     lengths: Sequence[int], max_texts: int, max_tokens: int | None = None
 ) -> Iterator[Integers]:

@@ -14,7 +14,6 @@ import numpy as np
 
 from weatherglass.arrays import AnyMatrix, unit_length
 from weatherglass.encoders.base import Asked, Coverage, Encoder, text_of
-from weatherglass.encoders.kinds import require
 from weatherglass.encoders.model_files import (
     TOKENIZER,
     ModelFiles,
@@ -36,6 +35,7 @@ from weatherglass.encoders.torch_model import (
     pick_device,
     quiet,
 )
+from weatherglass.storage.installed import require
 from weatherglass.storage.reading import exists
 
 HUB_OWNER = "sentence-transformers/"

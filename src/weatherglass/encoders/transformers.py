@@ -15,7 +15,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from weatherglass.arrays import AnyMatrix, AnyVector, Integers, unit_length
+from weatherglass.arrays import AnyMatrix, AnyVector, unit_length
 from weatherglass.encoders.base import (
     STATIC,
     Asked,
@@ -27,9 +27,8 @@ from weatherglass.encoders.base import (
     check_asked,
     text_of,
 )
-from weatherglass.encoders.kinds import require
 from weatherglass.encoders.model_files import ModelFiles, check_counts, find_model
-from weatherglass.encoders.pooling import POOLINGS, Layers, States, by_equal_length, by_length, pool
+from weatherglass.encoders.pooling import POOLINGS, Layers, States, by_equal_length, by_length, in_order, pool
 from weatherglass.encoders.prompts import Prompt
 from weatherglass.encoders.spec import OptionReader, Spec
 from weatherglass.encoders.torch_model import (
@@ -47,6 +46,7 @@ from weatherglass.encoders.torch_model import (
 )
 from weatherglass.encoders.views import View
 from weatherglass.errors import EncoderError, SpecError
+from weatherglass.storage.installed import require
 
 MOST_LAYERS = 10_000
 
@@ -277,8 +277,7 @@ class TransformerEncoder(Encoder):
             positions.append(batch)
         if not rows:
             return [np.empty((0, 0), dtype=np.float32) for _ in views]
-        order = np.concatenate(positions)
-        return [_in_order(np.concatenate(parts), order) for parts in zip(*rows, strict=True)]
+        return [in_order(batches, positions) for batches in zip(*rows, strict=True)]
 
     def _encode_batch(self, pieces: Sequence[Pieces], views: Sequence[View]) -> list[AnyMatrix]:
         with_cls = any(view.pooling == "cls" for view in views)
@@ -370,10 +369,3 @@ def _masked(pieces: Pieces, places: Sequence[int], mask: int | None) -> Pieces:
         return pieces
     hidden = set(places)
     return replace(pieces, ids=[mask if n in hidden else number for n, number in enumerate(pieces.ids)])
-
-
-def _in_order(rows: AnyMatrix, order: Integers) -> AnyMatrix:
-    """Return the rows of sorted batches in the order of the texts."""
-    vectors = np.empty_like(rows)
-    vectors[order] = rows
-    return vectors

@@ -18,10 +18,10 @@ import numpy as np
 
 from weatherglass.arrays import AnyVector, Matrix
 from weatherglass.encoders.base import STATIC, Coverage, Encoder
-from weatherglass.encoders.spec import Spec
+from weatherglass.encoders.spec import OptionReader, Spec
 from weatherglass.errors import SpecError
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
-from weatherglass.languages.lookalike import shown_twins
+from weatherglass.languages.similar_words import shown_twins
 from weatherglass.languages.tokenise import TOKENISERS
 from weatherglass.storage.checksum import file_hash
 from weatherglass.vectors import WordVectors, check_file, has_subwords, read_vectors, related_files
@@ -35,6 +35,15 @@ TOKENS = ("words", "whitespace", "none")
 CASES = ("exact-then-lower", "exact", "lower")
 SHOWN = 10
 """How many words a note lists."""
+
+
+def word_options(options: OptionReader, case: str = CASES[0]) -> tuple[str, str, str]:
+    """Return the options `tokens`, `case` and `language` of a spec; the argument is the default of `case`."""
+    return (
+        options.choice("tokens", TOKENS, "words"),
+        options.choice("case", CASES, case),
+        options.choice("language", LANGUAGES.names(), DEFAULT_LANGUAGE),
+    )
 
 
 class WordEncoder(Encoder):
@@ -180,13 +189,11 @@ class VectorEncoder(WordEncoder):
         path = Path(spec.target).expanduser()
         check_file(path)
         options = spec.reader()
-        tokens = options.choice("tokens", TOKENS, "words")
-        case = options.choice("case", CASES, "exact-then-lower")
-        language = options.choice("language", LANGUAGES.names(), DEFAULT_LANGUAGE)
+        choices = word_options(options)
         with_subwords = has_subwords(path)
         subwords = options.flag("subwords", True) if with_subwords else True
         options.done()
-        encoder = cls(path, tokens, case, language, subwords)
+        encoder = cls(path, *choices, subwords)
         if with_subwords:
             encoder.options = {**encoder.options, "subwords": "yes" if subwords else "no"}
         encoder.name = str(spec)
@@ -224,11 +231,9 @@ class SpacyEncoder(VectorEncoder):
         if not spec.target:
             raise SpecError(f"'{spec}': name an installed pipeline or its folder, as in spacy:en_core_web_md")
         options = spec.reader()
-        tokens = options.choice("tokens", TOKENS, "words")
-        case = options.choice("case", CASES, "exact")
-        language = options.choice("language", LANGUAGES.names(), DEFAULT_LANGUAGE)
+        choices = word_options(options, case="exact")
         options.done()
-        encoder = cls(find_pipeline(spec.target), tokens, case, language)
+        encoder = cls(find_pipeline(spec.target), *choices)
         encoder.name = str(spec)
         return encoder
 

@@ -13,7 +13,7 @@ from weatherglass.audit.verdict import CONTROL, Verdict
 from weatherglass.errors import GateError
 from weatherglass.gate.conditions import Condition, parse
 from weatherglass.registry import did_you_mean, suggestion
-from weatherglass.stats.outcome import Outcome
+from weatherglass.stats import Outcome
 from weatherglass.storage.documents import reading_document, toml_document
 
 PATTERNS = {"tests": "test", "metrics": "metric", "models": "model"}

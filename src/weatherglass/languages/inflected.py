@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from weatherglass.languages.base import STATED, Lexicon, Reading, base_name, slot_names
+from weatherglass.languages.tokenise import word_tokens
 from weatherglass.storage.documents import shipped_toml
 
 ANY_WORD = "any word"
@@ -32,9 +33,14 @@ class InflectedLanguage(ABC):
     values: ClassVar[Mapping[str, Sequence[str]]]
     """The values of forms with few values: gender = m, f."""
 
-    @abstractmethod
     def guess_class(self, word: str) -> tuple[str, str]:
-        """Return the class of a word that is neither in the file nor in the lexicon, and the reason."""
+        """Return the class of a word that is neither in the file nor in the lexicon, and the reason.
+
+        A capitalised word is taken for a name; letters do not show any other class.
+        """
+        if word[:1].isupper():
+            return "given name", "begins with a capital letter"
+        return ANY_WORD, "not in the lexicon; state its class"
 
     @abstractmethod
     def fill_slots(self, word: str, word_class: str, forms: Mapping[str, str]) -> dict[str, str]:
@@ -44,9 +50,9 @@ class InflectedLanguage(ABC):
     def shown(self, slots: Mapping[str, str]) -> str:
         """Return the forms of a word as readable text, from the slots of its templates."""
 
-    @abstractmethod
     def tokenise(self, text: str) -> list[str]:
-        """Return the words and punctuation marks of a text."""
+        """Return the words, with their hyphens and apostrophes, and the punctuation marks of a text."""
+        return word_tokens(text)
 
     def lower(self, text: str) -> str:
         """Return a text in lower case; ẞ becomes ß."""
@@ -116,6 +122,17 @@ class InflectedLanguage(ABC):
     @cached_property
     def _templates(self) -> dict[str, list[str]]:
         return shipped_toml(self.package, "templates")
+
+
+def read_nouns(content: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the class and the gender of each noun in words.toml, where nouns are listed by class and gender."""
+    classes: dict[str, str] = {}
+    genders: dict[str, str] = {}
+    for word_class, by_gender in content["nouns"].items():
+        for gender, nouns in by_gender.items():
+            classes |= dict.fromkeys(nouns, word_class)
+            genders |= dict.fromkeys(nouns, gender)
+    return classes, genders
 
 
 def back_to(base_of: Mapping[str, str], classes: Mapping[str, str]) -> dict[str, str]:

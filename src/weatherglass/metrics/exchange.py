@@ -16,7 +16,7 @@ import numpy as np
 from weatherglass.arrays import Integers, Vector
 
 if TYPE_CHECKING:
-    from weatherglass.stats.permutation.base import Alternative, Budget, Significance
+    from weatherglass.stats import Alternative, Budget, Significance
     from weatherglass.stats.robustness import Assessment
 
 
@@ -37,7 +37,7 @@ class PValueOptions:
         Args:
             rough: whether it is enough to know on which side of alpha p is.
         """
-        from weatherglass.stats.permutation.base import Budget
+        from weatherglass.stats import Budget
 
         precision = max(self.precision, ROUGH) if rough else self.precision
         return replace(self, budget=Budget(seconds=INNER_SECONDS), precision=precision, inner=True)

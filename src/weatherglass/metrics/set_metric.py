@@ -26,6 +26,7 @@ from weatherglass.metrics.sets import (
     name_zero_vector,
     order_by_content,
     too_small,
+    unit_names,
     unit_numbers,
 )
 from weatherglass.registry import suggestion
@@ -123,19 +124,9 @@ class Units:
 
 def _units(element_set: VectorSet, permute: str) -> Units:
     elements = element_set.elements
-    names = [e.word for e in elements] if permute == "words" else _distinct([e.text for e in elements])
+    names = unit_names(elements, permute)
     numbers = unit_numbers(names)
     return Units(element_set.role, tuple(dict.fromkeys(names)), mean_by_unit(element_set.vectors, numbers))
-
-
-def _distinct(texts: Sequence[str]) -> list[str]:
-    """Return distinct names of the elements; a text that occurs twice in a set is numbered."""
-    seen: dict[str, int] = {}
-    names = []
-    for text in texts:
-        seen[text] = seen.get(text, 0) + 1
-        names.append(text if seen[text] == 1 else f"{text} ({seen[text]})")
-    return names
 
 
 def _by_content(units: Units) -> Units:

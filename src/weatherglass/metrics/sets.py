@@ -103,6 +103,18 @@ def _shortened(texts: Sequence[str], most: int = 5) -> str:
     return ", ".join(repr(text) for text in texts[:most]) + more
 
 
+def unit_names(elements: Sequence[Element], permute: str) -> list[str]:
+    """Return the unit of each element: its word if words are exchanged, else its text, numbered where it repeats."""
+    if permute == "words":
+        return [element.word for element in elements]
+    seen: dict[str, int] = {}
+    names = []
+    for element in elements:
+        seen[element.text] = count = seen.get(element.text, 0) + 1
+        names.append(element.text if count == 1 else f"{element.text} ({count})")
+    return names
+
+
 def unit_numbers(names: Sequence[Hashable]) -> Integers:
     """Return the unit of each element, numbered from 0 in order of first appearance; equal names are one unit.
 

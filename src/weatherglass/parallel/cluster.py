@@ -20,6 +20,7 @@ from weatherglass.arrays import AnyMatrix
 from weatherglass.errors import ClusterError, MissingExtraError, UnitError, WeatherglassError, reason_of
 from weatherglass.parallel.base import ATTEMPTS, EngineOptions, Outcome, R, U, attempt
 from weatherglass.storage.array_file import save_array
+from weatherglass.storage.documents import json_document
 from weatherglass.storage.installed import install_command
 
 if TYPE_CHECKING:
@@ -117,8 +118,8 @@ class DaskCluster:
                 "ENGINE:ADDRESS with the engine of an installed package"
             )
         try:
-            address_option = {"scheduler_file": self.scheduler} if is_file else {"address": self.scheduler}
-            client = Client(**address_option, timeout=CONNECT_TIMEOUT, set_as_default=False)
+            address = _address_in(Path(self.scheduler)) if is_file else self.scheduler
+            client = Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             raise ClusterError(
                 f"no Dask scheduler answers at {self.scheduler} ({error}); start one with: dask scheduler"
@@ -226,6 +227,19 @@ def _with_host(error: Exception | None) -> Exception | None:
     if isinstance(error, OSError):
         return OSError(error.errno, f"{host}: {reason_of(error)}", error.filename)
     return error
+
+
+def _address_in(path: Path) -> str:
+    """Return the address in a scheduler file, which `dask scheduler --scheduler-file` writes.
+
+    Raises:
+        ClusterError: if the file does not contain one.
+    """
+    content = json_document(path, ClusterError)
+    address = content.get("address") if isinstance(content, dict) else None
+    if not isinstance(address, str):
+        raise ClusterError(f"--scheduler {path}: not a scheduler file of Dask (it contains no address)")
+    return address
 
 
 def _require_dask() -> None:

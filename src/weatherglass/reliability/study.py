@@ -23,7 +23,7 @@ from weatherglass.errors import (
 )
 from weatherglass.parallel import Backend, InProcess
 from weatherglass.progress import Progress, Silent
-from weatherglass.reliability.corpus.corpus import Corpus, encode_corpus
+from weatherglass.reliability.corpus import Corpus, encode_corpus
 from weatherglass.reliability.lists import (
     FREQUENT_LIST,
     VOCABULARY_LIST,

@@ -11,7 +11,7 @@ from typing import Any
 
 from weatherglass.errors import CorpusError, MissingExtraError
 from weatherglass.registry import one_of, suggestion
-from weatherglass.reliability.corpus.corpus import PREPARED, CorpusSettings, Tokeniser, prepared
+from weatherglass.reliability.corpus import PREPARED, CorpusSettings, Tokeniser, prepared
 from weatherglass.reliability.corpus.readers import STANDARD_INPUT
 from weatherglass.reliability.lists import FREQUENT
 from weatherglass.reliability.scoring import DEFAULT_RULES, RULES, find_rules

@@ -260,7 +260,8 @@ def model_card_block(
         ],
     }
     machine = printable_json(json.dumps(content, indent=1, ensure_ascii=False))
-    machine = machine.replace("```", "\\u0060\\u0060\\u0060")
+    # Escaped, so that a name can end neither the fence nor the block.
+    machine = machine.replace("`", "\\u0060").replace("<", "\\u003c")
     people = model_card(results, record, verdicts)
     return f"{START}\n{people}\n```json weatherglass\n{machine}\n```\n{END}\n"
 

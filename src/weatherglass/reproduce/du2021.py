@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from weatherglass.reliability.agreement.assess_study import ALL_CORPORA
 from weatherglass.reliability.agreement.claims import verdicts as verdicts
-from weatherglass.reliability.corpus.corpus import CorpusSettings
+from weatherglass.reliability.corpus import CorpusSettings
 from weatherglass.reliability.lists import FREQUENT
 from weatherglass.reliability.study_file import Study
 from weatherglass.reliability.training.train import Algorithm, Settings, default_settings

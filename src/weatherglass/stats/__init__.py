@@ -8,7 +8,8 @@ formulas of the tests.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal, Self
 
 from weatherglass.lazy import lazy_names
 
@@ -21,16 +22,74 @@ if TYPE_CHECKING:
     from weatherglass.stats.paired import PairedChange as PairedChange
     from weatherglass.stats.paired import paired_change as paired_change
 
+# What follows is used by commands that compute nothing, so importing it must not load numpy.
+
 DEFAULT_CORRECTION = "holm"
-"""The default correction for multiple tests; here it can be imported without numpy."""
+"""The default correction for multiple tests."""
+
+Alternative = Literal["greater", "less", "two-sided", "observed"]
+ALTERNATIVES: tuple[Alternative, ...] = ("greater", "less", "two-sided", "observed")
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The time and memory that `auto` may use for one p-value; here it can be imported without numpy."""
+    """The time and memory that `auto` may use for one p-value."""
 
     seconds: float = 2.0
     bytes: int = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Significance:
+    """A p-value with its bounds, its method and its floor."""
+
+    p_value: float
+    """The p to report; for bounds the upper one, so that it is never anti-conservative."""
+    p_low: float | None
+    """The lower bound; equal to p_value if p is exact, None if the method gives no bounds."""
+    p_high: float | None
+    p_method: str
+    """How p was computed, such as "enumerate" or "sampled"."""
+    p_floor: float
+    """The p of the most extreme partition; no data of this size can have a smaller one."""
+    certified: bool
+    """Whether [p_low, p_high] certainly contains the exact p; a sampled interval contains it 99 times in 100."""
+    p_middle: float
+    """The best single estimate: the geometric mean of the bounds, or p_value if p is exact."""
+
+
+class Outcome(StrEnum):
+    """The outcome of a topic or of one of its tests, in the order in which the rule tries them (docs/methods 12)."""
+
+    ROBUST = "robust", "●"
+    LIMITED = "limited", "◐"
+    CONFLICTING = "conflicting", "↔"
+    ISOLATED = "isolated", "◇"
+    UNCONFIRMED = "unconfirmed", "○"
+    SMALL = "small", "≈"
+    INCONCLUSIVE = "inconclusive", "·"
+
+    mark: str
+    """The outcome as one character."""
+
+    def __new__(cls, name: str, mark: str = "") -> Self:
+        """Return a member; `Outcome("robust")` looks one up by its name alone."""
+        outcome = str.__new__(cls, name)
+        outcome._value_, outcome.mark = name, mark
+        return outcome
+
+
+class Limit(StrEnum):
+    """Why an outcome is not stronger."""
+
+    ATTRIBUTES = "attribute words"
+    """p for random attributes is too large, or does not exist."""
+    ONE_WORD = "one word"
+    """Without one of the words, p is above alpha."""
+    PIECES = "pieces"
+    """With a fixed number of pieces, p is too large."""
+    MULTIVERSE = "multiverse"
+    """Over all specifications of a multiverse, p is above alpha."""
 
 
 _PLACES = {

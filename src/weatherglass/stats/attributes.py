@@ -253,8 +253,8 @@ def random_attributes(
     )
 
 
-def _left_out(reason: Reason) -> RandomAttributes:
-    return RandomAttributes(None, None, None, None, None, reason=reason)
+def _left_out(reason: Reason, corrected: bool = True) -> RandomAttributes:
+    return RandomAttributes(None, None, None, None, None, corrected, reason)
 
 
 def _differences_vary(table: Matrix, n_x: int) -> bool:
@@ -354,12 +354,12 @@ def random_attributes_uncorrected(
         ddof: of the sd in d.
     """
     if min(level_scores.shape[-1] for level_scores in without_levels) < LEAST_ATTRIBUTES:
-        return _uncorrected_left_out(Reason.TOO_FEW_ATTRIBUTES)
+        return _left_out(Reason.TOO_FEW_ATTRIBUTES, corrected=False)
     if min(n_x, len(scores) - n_x) < 2:
-        return _uncorrected_left_out(Reason.TOO_FEW_WORDS)
+        return _left_out(Reason.TOO_FEW_WORDS, corrected=False)
     centred = within(scores, n_x, ddof)
     if centred.squares == 0:
-        return _uncorrected_left_out(Reason.NO_SPREAD)
+        return _left_out(Reason.NO_SPREAD, corrected=False)
     scale, without = centred.scale, without_each_word(centred).g
     with np.errstate(invalid="ignore"):
         variances = [
@@ -368,7 +368,7 @@ def random_attributes_uncorrected(
         ]
     variance = np.asarray(sum(variances))
     if not np.isfinite(variance):
-        return _uncorrected_left_out(Reason.ONE_WORD_SPREAD)
+        return _left_out(Reason.ONE_WORD_SPREAD, corrected=False)
     df = combined_df(variances, [scale.df, *(level_scores.shape[-1] - 1 for level_scores in without_levels)])
     p = two_sided_p(centred.g / np.sqrt(variance), df)
 
@@ -379,7 +379,3 @@ def random_attributes_uncorrected(
 
     d = float(scale.effect_size(centred.g))
     return RandomAttributes(float(p), d, interval(alpha), interval(0.10), None, corrected=False)
-
-
-def _uncorrected_left_out(reason: Reason) -> RandomAttributes:
-    return RandomAttributes(None, None, None, None, None, corrected=False, reason=reason)

@@ -98,7 +98,7 @@ def resampled_effect_sizes(sample: Sample, resamples: int, rng: np.random.Genera
     """Return d of bootstrap resamples: units drawn with replacement within each of the four sets."""
     sizes = sample.sizes()
     blocks = []
-    for columns in _blocks(resamples, len(sample.to_a)):
+    for _, columns in _blocks(resamples, len(sample.to_a)):
         x, y, a, b = (rng.multinomial(k, [1 / k] * k, size=columns).T.astype(np.float64) for k in sizes)
         blocks.append(effect_sizes(sample.scores(a, b), x, y, sample.ddof))
     return np.concatenate(blocks)
@@ -114,7 +114,7 @@ def jackknife_effect_sizes(sample: Sample) -> list[Vector]:
             left_out.append(np.empty(0))
             continue
         blocks = []
-        for start, columns in _starts(size, len(sample.to_a)):
+        for start, columns in _blocks(size, len(sample.to_a)):
             counts = list(all_once)
             counts[role] = np.ones((size, columns))
             counts[role][np.arange(start, start + columns), np.arange(columns)] = 0
@@ -202,12 +202,8 @@ def _acceleration(left_out: Sequence[Vector]) -> float:
     return cubes / (6 * squares**1.5) if squares > 0 else 0.0
 
 
-def _blocks(total: int, rows: int) -> Iterator[int]:
-    yield from (columns for _, columns in _starts(total, rows))
-
-
-def _starts(total: int, rows: int) -> Iterator[tuple[int, int]]:
-    """Yield blocks of columns that keep a matrix with this many rows within bounds."""
+def _blocks(total: int, rows: int) -> Iterator[tuple[int, int]]:
+    """Yield the first column and the width of blocks of columns that fit into memory with this many rows."""
     size = max(1, BLOCK_ENTRIES // rows)
     for start in range(0, total, size):
         yield start, min(size, total - start)

@@ -19,7 +19,7 @@ from weatherglass.stats.interval import two_sided_p
 from weatherglass.stats.scale import Scale, Within, within
 
 if TYPE_CHECKING:
-    from weatherglass.stats.permutation.base import Significance
+    from weatherglass.stats import Significance
 
 LOST = 1e-12
 """A sum of squares that falls to this share when a word is left out counts as 0."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -131,7 +131,7 @@ def westfall_young(
     observed = extreme(z[:n_x].sum(axis=0)) - TIE * np.abs(z).sum(axis=0)
 
     exact = math.comb(n, n_x) <= ENUMERATED
-    batches = every_labelling(n, n_x) if exact else random_labellings(n, n_x, draws, seed)
+    batches: Iterable[Matrix] = every_labelling(n, n_x) if exact else random_labellings(n, n_x, draws, seed)
     labellings, hits = (0, np.zeros(tests)) if exact else (1, np.ones(tests))
     for in_x in batches:
         largest = np.sort(extreme(in_x @ z).max(axis=1))
@@ -140,14 +140,12 @@ def westfall_young(
     return MaxT(np.where(flat, 1.0, hits / labellings), exact, labellings)
 
 
-def every_labelling(n: int, n_x: int) -> Iterator[Matrix]:
-    """Yield every choice of n_x words for X, some thousand at a time: 1 where a word is in X, else 0."""
-    yield from _every_labelling(n, n_x)
-
-
 @lru_cache(maxsize=2)
-def _every_labelling(n: int, n_x: int) -> tuple[Matrix, ...]:
-    """Return every labelling, cached because lists of the same size follow one another; at most a dozen MB."""
+def every_labelling(n: int, n_x: int) -> tuple[Matrix, ...]:
+    """Return every choice of n_x words for X in batches of some thousand rows: 1 where a word is in X, else 0.
+
+    The result is cached, because lists of the same size follow one another; it has at most a dozen MB.
+    """
     rows = itertools.combinations(range(n), n_x)
     chunks = iter(lambda: list(itertools.islice(rows, AT_A_TIME)), [])
     return tuple(_membership(np.array(chunk, dtype=np.int64), n) for chunk in chunks)

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers, Matrix, Vector
+from weatherglass.stats import Budget, Significance
 from weatherglass.stats.attributes import fixed_ends
 from weatherglass.stats.interval import jackknife_variance
 from weatherglass.stats.leave_one_out import effect_sizes_without_words
-from weatherglass.stats.permutation.base import Budget, Significance
 from weatherglass.stats.scale import NO_SPREAD, within
 
 EACH = Budget(seconds=0.01)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import combinations, islice, permutations
 
 import numpy as np
 
 from weatherglass.arrays import Integers, Vector
 from weatherglass.errors import UnitError
-from weatherglass.stats.permutation.base import Alternative, Significance
+from weatherglass.stats import Alternative, Significance
 from weatherglass.stats.permutation.grid import TIE
 
 ALL_LABELLINGS = 2
@@ -52,7 +52,7 @@ def relabelling_test(
     n = sum(sizes)
     number = math.factorial(n) if ordered else _partitions(sizes)
     if number <= ALL_LABELLINGS * draws:
-        labellings = _permutations(n) if ordered else _all_partitions(tuple(range(n)), sizes)
+        labellings = permutations(range(n)) if ordered else _all_partitions(tuple(range(n)), sizes)
         drawn = _in_blocks(labellings, values)
         p = float(_as_extreme(drawn, drawn[0], alternative).mean())
         floor = _floor(drawn, alternative)
@@ -87,12 +87,6 @@ def _all_partitions(units: tuple[int, ...], sizes: Sequence[int]) -> Iterator[tu
         rest = tuple(unit for unit in units if unit not in taken)
         for others in _all_partitions(rest, sizes[1:]):
             yield (*chosen, *others)
-
-
-def _permutations(n: int) -> Iterator[tuple[int, ...]]:
-    from itertools import permutations
-
-    return permutations(range(n))
 
 
 def _in_blocks(

@@ -12,7 +12,7 @@ import numpy as np
 
 from weatherglass.arrays import Matrix, Vector
 from weatherglass.metrics.sets import mean_by_unit
-from weatherglass.stats.attributes import LARGEST_P_USED
+from weatherglass.stats.attributes import LARGEST_P_USED, LEAST_TEMPLATES
 from weatherglass.stats.bootstrap import BootstrapInterval
 from weatherglass.stats.interval import (
     Reason,
@@ -36,8 +36,8 @@ from weatherglass.warnings import Warning
 if TYPE_CHECKING:
     from weatherglass.metrics.exchange import Recompute, Tested
     from weatherglass.metrics.weat.tables import NamedSample
+    from weatherglass.stats import Significance
     from weatherglass.stats.attributes import RandomAttributes
-    from weatherglass.stats.permutation.base import Significance
     from weatherglass.stats.topic import AttributeTables
     from weatherglass.warnings import Warning
 
@@ -264,9 +264,6 @@ def assess(
             null=tuple(null_quantiles(x, y, ddof, np.random.default_rng(of.options.seed))),
         ),
     )
-
-
-LEAST_TEMPLATES = 3
 
 
 def _over_attributes(

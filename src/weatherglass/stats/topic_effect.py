@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weatherglass.arrays import Matrix, Vector
+from weatherglass.stats import Budget, Significance
 from weatherglass.stats.attributes import LARGEST_P_USED, LEAST_SHRINK
 from weatherglass.stats.interval import Interval, ends, jackknife_bias, two_sided_p, upper_point
 from weatherglass.stats.leave_one_out import each_words, without_each_word
@@ -21,7 +22,6 @@ from weatherglass.stats.multiplicity import (
     every_labelling,
     random_labellings,
 )
-from weatherglass.stats.permutation.base import Budget, Significance
 from weatherglass.stats.scale import Scale, Within, within
 from weatherglass.stats.topic import Layout, Topic, TopicTest
 

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from weatherglass.stats import Limit, Outcome, Significance
 from weatherglass.stats.attributes import fixed_attributes
 from weatherglass.stats.interval import Interval
 from weatherglass.stats.multiplicity import adjust
-from weatherglass.stats.outcome import Limit, Outcome
-from weatherglass.stats.permutation.base import Significance
 from weatherglass.stats.power import minimum_detectable_effect_size, power_at
 from weatherglass.stats.topic import Topic, TopicTest, topic_of
 from weatherglass.stats.topic_attributes import topic_p_random

@@ -62,7 +62,7 @@ def whole_file(path: Path) -> Iterator[Path]:
             yield unfinished
         return
     path = _replaceable(path)
-    for left in path.parent.glob(f"{UNFINISHED}*-{glob.escape(path.name)}.part"):
+    for left in _unfinished(path):
         with contextlib.suppress(OSError), left.open("rb+") as file:  # a lock means that its writer is alive
             _lock(file)
             left.unlink()
@@ -177,14 +177,23 @@ def writing_into(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
-    """Yield an empty folder beside `path`, which replaces `path` when the block ends without an error; a link stays."""
+    """Yield an empty folder beside `path`, which replaces `path` when the block ends without an error; a link stays.
+
+    Unfinished folders of killed writers of the same path are removed.
+    """
     path = Path(os.path.realpath(path)) if path.is_symlink() else path
+    for left in _unfinished(path):
+        with contextlib.suppress(OSError), _locked_folder(left):
+            shutil.rmtree(left, ignore_errors=True)
     unfinished = _beside(path)
     unfinished.mkdir()
     try:
-        yield unfinished
-        shutil.rmtree(path, ignore_errors=True)
-        unfinished.replace(path)
+        with contextlib.ExitStack() as stack:
+            with contextlib.suppress(OSError):  # without locks, nobody removes unfinished folders
+                stack.enter_context(_locked_folder(unfinished))
+            yield unfinished
+            shutil.rmtree(path, ignore_errors=True)
+            unfinished.replace(path)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 
@@ -205,8 +214,28 @@ def remove_unfinished(folder: Path) -> None:
             path.unlink()
 
 
-def _lock(file: IO[bytes]) -> None:
-    """Lock a file until it is closed.
+def _unfinished(path: Path) -> list[Path]:
+    """Return what writers of a path have not finished, or left when they were killed."""
+    return list(path.parent.glob(f"{UNFINISHED}*-{glob.escape(path.name)}.part"))
+
+
+@contextmanager
+def _locked_folder(folder: Path) -> Iterator[None]:
+    """Lock a folder, so that others see that its writer is alive.
+
+    Raises:
+        OSError: if another process has locked it, or it cannot be locked.
+    """
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        _lock(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock(file: IO[bytes] | int) -> None:
+    """Lock a file or folder until it is closed.
 
     Raises:
         OSError: if another process has locked it, or it cannot be locked.

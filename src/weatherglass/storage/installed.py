@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import unquote, urlsplit
+
+from weatherglass.errors import MissingExtraError
 
 
 def installed_version(package: str) -> str | None:
@@ -18,6 +22,21 @@ def installed_version(package: str) -> str | None:
     metadata = found.read_text("METADATA") or found.read_text("PKG-INFO") or ""
     line = re.search(r"^Version: *(\S+)", metadata, re.MULTILINE)
     return line[1] if line else None
+
+
+def missing_packages(packages: Sequence[str]) -> list[str]:
+    """Return the packages that are not installed, without importing the others."""
+    return [package for package in packages if find_spec(package) is None]
+
+
+def require(what: str, packages: Sequence[str], extra: str) -> None:
+    """Check that all `packages` are installed.
+
+    Raises:
+        MissingExtraError: naming the missing packages and the command that installs them.
+    """
+    if missing := missing_packages(packages):
+        raise MissingExtraError(f"'{what}' needs {' and '.join(missing)}; run: {install_command(extra)}")
 
 
 def install_command(extra: str) -> str:

@@ -64,6 +64,15 @@ def short_line(text: str, longest: int = LONGEST_LINE) -> str:
     return line[:head] + "…" + line[len(line) - (longest - head - 1) :]
 
 
+def printable_lines(document: str) -> str:
+    """Return a document with escapes for all control characters but line breaks and tabs.
+
+    >>> printable_lines("a b\\n\\x1b[2J")
+    'a b\\n\\\\x1b[2J'
+    """
+    return "\n".join("\t".join(map(one_line, line.split("\t"))) for line in document.split("\n"))
+
+
 def printable_json(document: str) -> str:
     """Return an equivalent JSON document with escapes for control characters that a terminal would obey.
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from weatherglass.arrays import AnyMatrix, AnyVector
 from weatherglass.errors import VectorFileError
-from weatherglass.languages.lookalike import fold, twins_among
+from weatherglass.languages.similar_words import fold, twins_among
 from weatherglass.warnings import Warning
 
 FIRST_ROWS = 4096
@@ -41,7 +41,7 @@ class WordVectors:
     counts: NDArray[np.int64] | None = None
     """How often each word occurred in the training text, if the file states it."""
     twins: tuple[tuple[str, ...], ...] = ()
-    """Wanted words together with words of the file that look the same (`languages.lookalike`)."""
+    """Wanted words together with words of the file that look the same (`languages.similar_words`)."""
     warnings: tuple[Warning, ...] = ()
     """Possible problems of the file, which can be read all the same."""
     from_subwords: frozenset[str] = frozenset()

@@ -20,7 +20,7 @@ from tests.messages import mentions, naming
 from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders import load_encoder, resolve_spec
 from weatherglass.encoders.onnx import OnnxEncoder
-from weatherglass.encoders.onnx_graph import read_graph
+from weatherglass.encoders.onnx_files import read_graph
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError, SpecError, UnsafeFileError, WeatherglassError
 

@@ -23,14 +23,14 @@ CSV = b'id,text\n1,"The cat, ""sat"".\nTwo lines"\n2,The dog\n'
 
 
 def _documents(path: Path) -> Reading:
-    from weatherglass.reliability.corpus.corpus import CorpusSettings, sentences
+    from weatherglass.reliability.corpus import CorpusSettings, sentences
     from weatherglass.reliability.corpus.readers import source_files
 
     return Reading(list(sentences(source_files(path), CorpusSettings())))
 
 
 def _standard_input(path: Path) -> Reading:
-    from weatherglass.reliability.corpus.corpus import CorpusSettings, sentences
+    from weatherglass.reliability.corpus import CorpusSettings, sentences
     from weatherglass.reliability.corpus.readers import STANDARD_INPUT, as_file, source_files
 
     before = sys.stdin

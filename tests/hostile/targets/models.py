@@ -147,7 +147,7 @@ def _graph_samples(_folder: Path) -> list[Sample]:
 
 
 def _graph(path: Path) -> Reading:
-    from weatherglass.encoders.onnx_graph import read_graph
+    from weatherglass.encoders.onnx_files import read_graph
 
     return Reading(repr(read_graph(path))[:1000])
 

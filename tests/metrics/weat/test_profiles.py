@@ -20,7 +20,7 @@ from weatherglass.catalogue import load_test
 from weatherglass.encoders import load_encoder
 from weatherglass.errors import UnknownNameError, WeatherglassError
 from weatherglass.metrics.weat.profiles import PROFILES, profile_of
-from weatherglass.stats.permutation.base import Alternative
+from weatherglass.stats import Alternative
 
 ORACLE = json.loads((Path(__file__).parents[2] / "oracles" / "wefe_weat.json").read_text())
 

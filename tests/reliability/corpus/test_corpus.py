@@ -17,7 +17,7 @@ from tests.messages import naming
 from tests.reliability.conftest import installed
 
 from weatherglass.errors import CorpusError, UnknownNameError
-from weatherglass.reliability.corpus.corpus import (
+from weatherglass.reliability.corpus import (
     Corpus,
     CorpusSettings,
     Tokeniser,
@@ -111,7 +111,7 @@ def test_a_share_is_spread_evenly_over_the_source(corpus_of: Callable[..., Corpu
 def test_forgetting_rare_types_bounds_memory_and_keeps_frequent_counts(
     corpus_of: Callable[..., Corpus], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weatherglass.reliability.corpus.corpus.BUFFER", 2)
+    monkeypatch.setattr("weatherglass.reliability.corpus.BUFFER", 2)
     held = []
     drop_rarest = _Types._drop_rarest
 
@@ -130,7 +130,7 @@ def test_forgetting_rare_types_bounds_memory_and_keeps_frequent_counts(
 def test_a_word_that_was_dropped_and_comes_back_counts_only_what_is_encoded(
     corpus_of: Callable[..., Corpus], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weatherglass.reliability.corpus.corpus.BUFFER", 1)
+    monkeypatch.setattr("weatherglass.reliability.corpus.BUFFER", 1)
     corpus = corpus_of(["late", "a b", "a c", "a d", *["late"] * 6], CorpusSettings(min_count=3, max_types=3))
     assert corpus.words == ["late", "a"]
     assert corpus.counts.tolist() == np.bincount(corpus.tokens).tolist() == [6, 3]
@@ -144,7 +144,7 @@ def test_batches_of_any_size_give_the_same_corpus(
     whole = as_lines(corpus_of(lines, settings))
     assert whole == [["a", "b", "a"], ["b", "a"], ["a"], ["b", "b", "b"]]
     for size in (1, 2, 3, 5):
-        monkeypatch.setattr("weatherglass.reliability.corpus.corpus.BUFFER", size)
+        monkeypatch.setattr("weatherglass.reliability.corpus.BUFFER", size)
         lines.append(f"once{size}")  # Another content, so that it is encoded again.
         assert as_lines(corpus_of(lines, settings)) == whole
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.messages import mentions
 
-from weatherglass.reliability.corpus.corpus import language_fact, told_language
+from weatherglass.reliability.corpus import detected_language, language_fact
 
 TEXTS = {
     "en": "We hold these truths to be self evident that all men are created equal",
@@ -23,11 +23,11 @@ TEXTS = {
 @pytest.mark.parametrize("language", TEXTS)
 def test_the_language_is_told(language: str) -> None:
     words = Counter(TEXTS[language].lower().split())
-    told, share = told_language(list(words), np.array(list(words.values())))
+    told, share = detected_language(list(words), np.array(list(words.values())))
     assert told == language
     assert share > 0.8 if language else share < 0.5
 
 
 def test_a_corpus_of_numbers_has_none() -> None:
-    assert told_language(["1", "2"], np.array([3, 4])) == ("", 0.0)
+    assert detected_language(["1", "2"], np.array([3, 4])) == ("", 0.0)
     assert mentions(language_fact(["1"], np.array([3])), "language", "0 %")

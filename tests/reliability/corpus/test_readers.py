@@ -21,7 +21,7 @@ from tests.messages import naming
 from tests.reliability.corpus.test_corpus import as_lines
 
 from weatherglass.errors import CorpusError, UnknownNameError
-from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, encode_corpus
+from weatherglass.reliability.corpus import Corpus, CorpusSettings, encode_corpus
 from weatherglass.reliability.corpus.formats import ROWS
 from weatherglass.reliability.corpus.readers import documents, source_files
 

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from weatherglass.errors import UnknownNameError
-from weatherglass.reliability.corpus.corpus import Tokeniser, prepared, words_and_marks
+from weatherglass.reliability.corpus import Tokeniser, prepared, words_and_marks
 
 EXPRESSION = re.compile(r"</?[A-Za-z]+>|[^\W_]+(?:'[^\W_]+)*")
 """The slow and plain definition of a token."""

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from weatherglass.cli import app
-from weatherglass.reliability.corpus.corpus import Corpus
+from weatherglass.reliability.corpus import Corpus
 from weatherglass.reliability.training import train as training
 from weatherglass.reliability.training.glove import Cooccurrence, GloveSettings, count_cooccurrence
 from weatherglass.reliability.training.train import (

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, encode_corpus
+from weatherglass.reliability.corpus import Corpus, CorpusSettings, encode_corpus
 from weatherglass.reliability.training import glove
 from weatherglass.reliability.training.glove import (
     CONTEXT,

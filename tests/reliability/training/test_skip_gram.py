@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from weatherglass.reliability.corpus.corpus import CorpusSettings, encode_corpus
+from weatherglass.reliability.corpus import CorpusSettings, encode_corpus
 from weatherglass.reliability.study_file import read_study
 from weatherglass.reliability.training import train as training
 from weatherglass.reliability.training.embedding import Vectors

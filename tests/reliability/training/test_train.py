@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from weatherglass.parallel import InProcess
-from weatherglass.reliability.corpus.corpus import Corpus
+from weatherglass.reliability.corpus import Corpus
 from weatherglass.reliability.training.train import (
     ALGORITHMS,
     Algorithm,

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.messages import naming
 
 from weatherglass.errors import UnitError
+from weatherglass.stats import Alternative
 from weatherglass.stats.permutation import permutation_test
-from weatherglass.stats.permutation.base import Alternative
 from weatherglass.stats.permutation.grid import FEW_PARTITIONS, on_grid
 
 

@@ -39,9 +39,6 @@ class InMemoryFunction(Encoder):
         """Return the identity that the caller gave, since a function cannot be hashed."""
         return self._identity
 
-    def notes(self) -> list[str]:
-        return []
-
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
         try:
             given = self._function(list(texts))
@@ -200,8 +197,10 @@ def _pair(given: tuple[Any, Any], name: str | None, options: dict[str, str]) -> 
 
 def _word_vectors(given: Any, name: str | None, options: dict[str, str]) -> Model | None:
     from weatherglass.encoders.in_memory import words
+    from weatherglass.encoders.spec import Spec
+    from weatherglass.encoders.vectors import CASES, word_options
 
-    case = "exact-then-lower"
+    case = CASES[0]
     keyed = getattr(given, "wv", given)  # a gensim model has its vectors there
     if _is_instance(keyed, "gensim.models", "KeyedVectors"):
         table = words.of_keyed_vectors(keyed)
@@ -215,27 +214,13 @@ def _word_vectors(given: Any, name: str | None, options: dict[str, str]) -> Mode
         table = words.of_mapping(given)
     else:
         return None
-    choices = _word_options({"case": case, **options}, given)
-    return words.InMemoryWords(name or type(given).__name__, table, **choices)
-
-
-def _word_options(options: dict[str, str], given: object) -> dict[str, str]:
-    from weatherglass.encoders.spec import Spec
-    from weatherglass.encoders.vectors import CASES, TOKENS
-    from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
-
     reader = Spec(type(given).__name__, "", tuple(options.items())).reader()
-    chosen = {
-        "tokens": reader.choice("tokens", TOKENS, "words"),
-        "case": reader.choice("case", CASES, "exact-then-lower"),
-        "language": reader.choice("language", LANGUAGES.names(), DEFAULT_LANGUAGE),
-    }
+    choices = word_options(reader, case)
     reader.done()
-    return chosen
+    return words.InMemoryWords(name or type(given).__name__, table, *choices)
 
 
 def _function(given: Any, name: str | None, identity: str | None, options: dict[str, str]) -> Model | None:
-
     if isinstance(given, type):
         raise EncoderError(f"{given.__name__} is a class; give an object of it: {given.__name__}(…)")
     method = next((each for each in ("encode", "transform") if callable(getattr(given, each, None))), None)

@@ -69,9 +69,6 @@ class InMemorySentenceTransformer(Encoder):
         """Return a hash of weights, configuration, tokenizer, prompts and library versions."""
         return self._identity
 
-    def notes(self) -> list[str]:
-        return []
-
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
         with evaluating(self._model):
             vectors = self._model.encode(

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from weatherglass.arrays import AnyMatrix, Integers
 from weatherglass.encoders.base import Coverage, Encoder
-from weatherglass.encoders.kinds import require
 from weatherglass.encoders.pooling import Layers, by_equal_length, pool
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.views import View
@@ -22,6 +21,7 @@ from weatherglass.errors import EncoderError, SpecError
 from weatherglass.languages.tokenise import TOKENISERS
 from weatherglass.storage.array_file import read_hdf5
 from weatherglass.storage.checksum import file_hash
+from weatherglass.storage.installed import require
 from weatherglass.storage.reading import is_folder, reading
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from weatherglass.languages.base import Lexicon
 from weatherglass.languages.inflected import ANY_WORD, InflectedLanguage, back_to
-from weatherglass.languages.tokenise import word_tokens
 
 INDEFINITE = {"m": "ein", "f": "eine", "n": "ein"}
 DEFINITE = {"m": "der", "f": "die", "n": "das"}
@@ -61,10 +60,6 @@ class German(InflectedLanguage):
     def shown(self, slots: Mapping[str, str]) -> str:
         """Return the forms as readable text: der Arzt, Ärzte."""
         return ", ".join(slots[slot] for slot in ("der word", "words") if slot in slots)
-
-    def tokenise(self, text: str) -> list[str]:
-        """Return words, with their hyphens and apostrophes, and punctuation marks."""
-        return word_tokens(text)
 
     def read_lexicon(self, content: Mapping[str, Any]) -> Lexicon:
         """Read nouns with class, gender, plural and (for weak nouns) accusative, and other words with their class."""

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from weatherglass.languages.base import Lexicon
-from weatherglass.languages.inflected import ANY_WORD, InflectedLanguage, back_to
-from weatherglass.languages.tokenise import word_tokens
+from weatherglass.languages.inflected import InflectedLanguage, back_to, read_nouns
 
 ARTICLES = {"m": ("un", "el", "los", "este"), "f": ("una", "la", "las", "esta")}
 ACCENTS = str.maketrans("áéíóú", "aeiou")
@@ -38,12 +37,6 @@ class Spanish(InflectedLanguage):
     }
     values: ClassVar[Mapping[str, Sequence[str]]] = {"gender": ("m", "f")}
 
-    def guess_class(self, word: str) -> tuple[str, str]:
-        """Guess that a capitalised word is a name; letters do not show any other class."""
-        if word[:1].isupper():
-            return "given name", "begins with a capital letter"
-        return ANY_WORD, "not in the lexicon; state its class"
-
     def fill_slots(self, word: str, word_class: str, forms: Mapping[str, str]) -> dict[str, str]:
         """Fill slots with articles and demonstratives by gender, and with the forms of adjectives by their feminine."""
         slots = {"word": word}
@@ -64,18 +57,9 @@ class Spanish(InflectedLanguage):
         article = "un word" if "un word" in slots else "el word"
         return ", ".join(slots[slot] for slot in (article, "los words", "m", "f") if slot in slots)
 
-    def tokenise(self, text: str) -> list[str]:
-        """Return words and punctuation marks; al and del are one word each."""
-        return word_tokens(text)
-
     def read_lexicon(self, content: Mapping[str, Any]) -> Lexicon:
         """Read nouns with class and gender, adjectives with their feminine, other words, and irregular plurals."""
-        classes: dict[str, str] = {}
-        gender: dict[str, str] = {}
-        for word_class, entry in content["nouns"].items():
-            for each, nouns in entry.items():
-                classes |= dict.fromkeys(nouns, word_class)
-                gender |= dict.fromkeys(nouns, each)
+        classes, gender = read_nouns(content)
         for each, words in content["gender"].items():  # words without a singular
             gender |= dict.fromkeys(words, each)
         listed = content["adjectives"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from weatherglass.languages.base import Lexicon
-from weatherglass.languages.inflected import ANY_WORD, InflectedLanguage, back_to
+from weatherglass.languages.inflected import InflectedLanguage, back_to, read_nouns
 from weatherglass.languages.tokenise import APOSTROPHES, word_tokens
 
 VOWELS = "aàâäæeéèêëiîïoôöœuùûü"
@@ -39,12 +39,6 @@ class French(InflectedLanguage):
     }
     values: ClassVar[Mapping[str, Sequence[str]]] = {"gender": ("m", "f"), "elision": ("yes", "no")}
 
-    def guess_class(self, word: str) -> tuple[str, str]:
-        """Guess that a capitalised word is a name; letters do not show any other class."""
-        if word[:1].isupper():
-            return "given name", "begins with a capital letter"
-        return ANY_WORD, "not in the lexicon; state its class"
-
     def fill_slots(self, word: str, word_class: str, forms: Mapping[str, str]) -> dict[str, str]:
         """Fill slots with articles by gender and first letter, and with the forms of adjectives by their feminine."""
         slots = {"word": word}
@@ -69,12 +63,7 @@ class French(InflectedLanguage):
 
     def read_lexicon(self, content: Mapping[str, Any]) -> Lexicon:
         """Read nouns with class and gender, adjectives with their feminine, other words, and irregular plurals."""
-        classes: dict[str, str] = {}
-        gender: dict[str, str] = {}
-        for word_class, entry in content["nouns"].items():
-            for each, nouns in entry.items():
-                classes |= dict.fromkeys(nouns, word_class)
-                gender |= dict.fromkeys(nouns, each)
+        classes, gender = read_nouns(content)
         feminine = {word: form or word for word, form in content["adjectives"].items()}
         classes |= dict.fromkeys(feminine, "adjective")
         for word_class, words in content["words"].items():

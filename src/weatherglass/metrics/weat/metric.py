@@ -40,7 +40,7 @@ from weatherglass.metrics.weat.tables import (
 from weatherglass.registry import Registry, suggestion
 
 if TYPE_CHECKING:
-    from weatherglass.stats.permutation.base import Significance
+    from weatherglass.stats import Significance
     from weatherglass.stats.robustness import Assessment
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, combinations
 
 import numpy as np
@@ -13,7 +13,7 @@ from weatherglass.arrays import Integers, Vector
 from weatherglass.errors import WeatherglassError
 from weatherglass.metrics.weat.scores import effect_size
 from weatherglass.registry import one_of
-from weatherglass.stats.permutation.base import Alternative, Significance
+from weatherglass.stats import Alternative, Significance
 from weatherglass.stats.permutation.grid import Grid, on_grid
 
 ALL_PARTITIONS = 100_000
@@ -178,15 +178,7 @@ class Profile:
         if on_grid(x, y).constant:
             return Significance(1.0, 1.0, 1.0, f"{self.name}: all scores are equal", 1.0, True, 1.0)
         significance = self.test(x, y, alternative, rng)
-        return Significance(
-            significance.p_value,
-            significance.p_low,
-            significance.p_high,
-            f"{self.name}: {significance.p_method}",
-            significance.p_floor,
-            significance.certified,
-            significance.p_middle,
-        )
+        return replace(significance, p_method=f"{self.name}: {significance.p_method}")
 
     def tail(self, requested: str) -> Alternative:
         """Return the alternative to use: the one requested if the profile knows it.

@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.catalogue.test import Element
-from weatherglass.metrics.sets import VectorSet, mean_by_unit, order_by_content, row_keys, unit_numbers
+from weatherglass.metrics.sets import (
+    VectorSet,
+    mean_by_unit,
+    order_by_content,
+    row_keys,
+    unit_names,
+    unit_numbers,
+)
 from weatherglass.metrics.weat.association import SIMILARITIES, STATISTICS, Association
 from weatherglass.metrics.weat.covariance import Covariance
 from weatherglass.metrics.weat.scores import views
@@ -75,10 +82,7 @@ def tables_of(
 
 def named_sample(tables: Tables, association: Association, permute: str, ddof: int) -> NamedSample:
     """Return the units to resample and leave out: single sentences by elements, all sentences of a word by words."""
-    names = [
-        [e.word for e in elements] if permute == "words" else _distinct_texts(elements)
-        for elements in tables.elements
-    ]
+    names = [unit_names(elements, permute) for elements in tables.elements]
     units = [unit_numbers(set_names) for set_names in names]
     n_x = int(units[0].max()) + 1
     rows = np.concatenate([units[0], n_x + units[1]])
@@ -203,14 +207,3 @@ def _template_scores(sample: Sample, words: Integers, tables: Tables) -> Matrix 
     for word, element, score in zip(words, targets, element_scores(sample), strict=True):
         scores[word, place[element.template]] = score
     return None if np.isnan(scores).any() else scores
-
-
-def _distinct_texts(elements: Sequence[Element]) -> list[str]:
-    """Return distinct names of the elements; a text that occurs twice in a set is numbered."""
-    seen: dict[str, int] = {}
-    names = []
-    for element in elements:
-        seen[element.text] = seen.get(element.text, 0) + 1
-        again = seen[element.text]
-        names.append(element.text if again == 1 else f"{element.text} ({again})")
-    return names

@@ -65,8 +65,7 @@ def assess(
         lists: Target lists; words that are not in the tensor are skipped (the table `missing` lists them).
         queries: Sets of words that are assumed to share one bias.
     """
-    row_of = {word: number for number, word in enumerate(tensor.words)}
-    rows = {target.name: _rows(target, row_of) for target in lists}
+    rows = {target.name: rows_of(target, tensor) for target in lists}
     means = {rule: tensor.mean(rule) for rule in tensor.rules}
     groups = connected_groups(tensor.pairs)
     word_retest = {rule: _word_retest(tensor, rule, groups) for rule in tensor.rules}
@@ -92,7 +91,7 @@ def assess(
             ],
             "test_retest_pairs": _pair_retest(keys, tensor, rows),
             "inter_rater_pairs": _pair_inter_rater(keys, tensor, scaled, rows),
-            "consistency_queries": _query_consistency(keys, means, queries, row_of, groups),
+            "consistency_queries": _query_consistency(keys, tensor, means, queries, groups),
             "consistency_pairs": _pair_consistency(keys, means, rows),
             "pearson": [
                 _pearson_of_means(keys, means, one, other) for one, other in combinations(raters(means), 2)
@@ -140,8 +139,9 @@ def five_number_summary(values: Vector) -> dict[str, float]:
     }
 
 
-def _rows(target: WordList, row_of: Mapping[str, int]) -> Integers:
-    return np.array([row_of[word] for word in target.words if word in row_of], dtype=np.int64)
+def rows_of(target: WordList, tensor: ScoreTensor) -> Integers:
+    """Return the rows of the words of a list that have scores."""
+    return np.array([tensor.row_of[word] for word in target.words if word in tensor.row_of], dtype=np.int64)
 
 
 def _icc_columns(estimates: Estimates) -> Columns:
@@ -220,16 +220,16 @@ def _pair_columns(tensor: ScoreTensor, estimates: Estimates, chosen: Integers) -
 
 def _query_consistency(
     keys: Columns,
+    tensor: ScoreTensor,
     means: Mapping[str, Matrix],
     queries: Sequence[WordList],
-    row_of: Mapping[str, int],
     groups: Integers,
 ) -> list[Columns]:
     """Compute alpha of each query: its words are the items, base pairs the cases."""
     parts = []
     for rule in means:
         for query in queries:
-            chosen = _rows(query, row_of)
+            chosen = rows_of(query, tensor)
             table = means[rule][chosen].T
             estimates = cronbach_alpha(table, items="words of the query", cases="base pairs")
             over_groups = group_interval(table, groups, alpha_of)

@@ -11,7 +11,7 @@ import numpy as np
 
 from weatherglass.arrays import Integers
 from weatherglass.progress import Progress, Silent
-from weatherglass.reliability.agreement.assess import Assessment, assess, pearson_row
+from weatherglass.reliability.agreement.assess import Assessment, assess, pearson_row, rows_of
 from weatherglass.reliability.agreement.claims import CONSISTENCY, ENSEMBLE, RATER, RETEST, claims
 from weatherglass.reliability.agreement.comparisons import (
     compare_corpora,
@@ -77,7 +77,7 @@ def assess_study(
             if selected is not None:
                 parts["scores"].append(average_scores(condition, selected))
                 assessments[condition] = assess(condition, selected, lists, queries())
-                frequent = _rows(lists[-2], tensor.words)
+                frequent = rows_of(lists[-2], tensor)
                 parts["seed_batches"] += map(asdict, batches_of_seeds(condition, selected, frequent))
                 parts["seed_numbers"] += map(asdict, estimate_by_seeds(condition, selected, frequent))
                 intervals |= _median_intervals(condition, selected, frequent)
@@ -153,17 +153,12 @@ def target_lists(study: Study, vocabulary: Sequence[str]) -> list[WordList]:
     return [*(target_list(name) for name in study.targets), frequent, all_words]
 
 
-def _rows(target: WordList, words: Sequence[str]) -> Integers:
-    index_of = {word: number for number, word in enumerate(words)}
-    return np.array([index_of[word] for word in target.words if word in index_of], dtype=np.int64)
-
-
 def _median_intervals(
     condition: Condition, tensor: ScoreTensor, frequent: Integers
 ) -> dict[tuple[str, Condition, str], MedianInterval]:
     """Compute the interval of the median for each claim, condition, and rule or scale."""
     intervals = {}
-    query_rows = [_rows(query, tensor.words) for query in queries()]
+    query_rows = [rows_of(query, tensor) for query in queries()]
     for rule in raters(tensor.rules):
         tables = [tensor.block(rule, rows) for rows in query_rows]
         scores = tensor.block(rule, frequent)

@@ -56,6 +56,10 @@ class MeanSquares:
         error = np.square(residuals).sum((-2, -1))
         return cls(rows / (n - 1), columns / (k - 1), error / ((n - 1) * (k - 1)), n, k)
 
+    def transposed(self) -> MeanSquares:
+        """Return the mean squares of the layouts with rows and columns exchanged."""
+        return MeanSquares(self.columns, self.rows, self.error, self.k, self.n)
+
     def with_columns(self, k: int) -> MeanSquares:
         """Return the mean squares expected with k columns, from the variance components."""
         row_variance = (self.rows - self.error) / self.k
@@ -304,8 +308,7 @@ def crossed_retest(tables: Tables, rows: str) -> Estimates:
     with np.errstate(divide="ignore", invalid="ignore"):
         without_row = [fisher(rest) for rest in leave_one_group_out(tables, np.arange(n))]
         without_seed = [
-            fisher(replace(rest, rows=rest.columns, columns=rest.rows, n=rest.k, k=rest.n))
-            for rest in leave_one_group_out(tables.swapaxes(-1, -2), np.arange(k))
+            fisher(rest.transposed()) for rest in leave_one_group_out(tables.swapaxes(-1, -2), np.arange(k))
         ]
         variances = [jackknife_variance(np.stack(each, axis=-1)) for each in (without_row, without_seed)]
         freedom = combined_df(variances, [n - 1, k - 1])

@@ -89,7 +89,7 @@ def retest_interval(scores: Tables) -> MedianInterval:
             _median(agreement_icc(rest)) for rest in leave_one_group_out(scores, np.arange(pairs))
         ]
         without_seed = [
-            _median(agreement_icc(_transposed(rest)))
+            _median(agreement_icc(rest.transposed()))
             for rest in leave_one_group_out(scores.swapaxes(1, 2), np.arange(seeds))
         ]
         return median_interval(agreement_icc(MeanSquares.of(scores)), without_pair, without_seed)
@@ -238,11 +238,6 @@ def _too_few_seeds(pairs: int, seeds: int, fewest: int) -> MedianInterval | None
 def _median(values: Vector) -> float:
     finite = values[np.isfinite(values)]
     return float(np.median(finite)) if len(finite) else float("nan")
-
-
-def _transposed(squares: MeanSquares) -> MeanSquares:
-    """Return the mean squares of the layouts with rows and columns exchanged."""
-    return MeanSquares(squares.columns, squares.rows, squares.error, squares.k, squares.n)
 
 
 def _without_seed(scores: Tables, means: Matrix, seed: int) -> Matrix:

@@ -215,7 +215,7 @@ def box_width_error(scores: Tables, draws: int = 200) -> float:
         iccs = agreement_icc(MeanSquares.of(scores))
         without_pair = [_width(agreement_icc(rest)) for rest in leave_one_group_out(scores, np.arange(pairs))]
         without_seed = [
-            _width(agreement_icc(MeanSquares(rest.columns, rest.rows, rest.error, rest.k, rest.n)))
+            _width(agreement_icc(rest.transposed()))
             for rest in leave_one_group_out(scores.swapaxes(1, 2), np.arange(seeds))
         ]
     rng = np.random.default_rng(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,11 @@ class ScoreTensor:
     """For each seed: rule -> word × pair."""
     places: Integers | None = None
     """Columns of the parts that are selected; None for all."""
+
+    @cached_property
+    def row_of(self) -> dict[str, int]:
+        """Return the row of each word."""
+        return {word: row for row, word in enumerate(self.words)}
 
     @property
     def rules(self) -> tuple[str, ...]:

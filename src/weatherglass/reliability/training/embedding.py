@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers
 from weatherglass.errors import CorpusError, VectorFileError, unreadable
-from weatherglass.languages.lookalike import shown_twins
+from weatherglass.languages.similar_words import shown_twins
 from weatherglass.mitigation import Transform, split_transforms
 from weatherglass.progress import Progress, Silent
 from weatherglass.storage.array_file import require_whole, safetensors_state, write_safetensors

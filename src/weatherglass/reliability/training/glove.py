@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers, Matrix, Vector
-from weatherglass.reliability.corpus.corpus import Corpus
+from weatherglass.reliability.corpus import Corpus
 from weatherglass.reliability.training.embedding import Vectors
 from weatherglass.storage.array_file import write_array
 from weatherglass.storage.atomic import scratch_folder, whole_folder, write_whole

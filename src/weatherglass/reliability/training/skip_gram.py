@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers, Vector
-from weatherglass.reliability.corpus.corpus import Corpus
+from weatherglass.reliability.corpus import Corpus
 from weatherglass.reliability.training.embedding import Vectors
 
 VERSION = 1

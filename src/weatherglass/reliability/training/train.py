@@ -6,6 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -16,8 +17,9 @@ import numpy as np
 
 from weatherglass.errors import MissingExtraError, has_no_room
 from weatherglass.parallel import Backend
+from weatherglass.parallel.shares import Report, UnitProgress, reported_in_file
 from weatherglass.progress import Progress, Silent, spoken_duration
-from weatherglass.reliability.corpus.corpus import Corpus, open_corpus
+from weatherglass.reliability.corpus import Corpus, open_corpus
 from weatherglass.reliability.training.embedding import (
     SUFFIX,
     Embedding,
@@ -100,7 +102,7 @@ def train_all(
     Args:
         units: the embeddings.
         backend: where they are trained.
-        progress: updated after each embedding and, if they are trained in this process, after each pass over its data.
+        progress: updated after each embedding, and after each pass over its data.
         stage: what the progress calls it.
 
     Returns:
@@ -111,35 +113,35 @@ def train_all(
     """
     progress = progress or Silent()
     set_damaged_aside([unit.target for unit in units], "and trained again")
-    missing = [unit for unit in units if not unit.target.is_file()]
+    missing = missing_units(units)
     progress.stage(stage, len(units))
     progress.advance(len(units) - len(missing))
     failures = []
-    reported = 0.0
+    with UnitProgress(progress, [unit.target for unit in missing], backend.in_process) as shares:
 
-    def report(share: float) -> None:
-        """Advance by a share of the current embedding, up to its end."""
-        nonlocal reported
-        share = min(share, 1 - reported)
-        reported += share
-        progress.advance(share)
+        def train_here(unit: TrainingUnit) -> None:
+            train_unit(unit, partial(shares.add, unit.target))
 
-    work = partial(train_unit, report=report) if backend.in_process else train_unit
-    for outcome in backend.map(work, missing):
-        if has_no_room(outcome.error):
-            raise outcome.error
-        if outcome.error is not None:
-            failures.append(f"{outcome.unit.target.name}: {outcome.error}")
-        progress.advance(1 - reported)
-        reported = 0.0
+        for outcome in backend.map(train_here if backend.in_process else train_unit, missing):
+            if has_no_room(outcome.error):
+                raise outcome.error
+            if outcome.error is not None:
+                failures.append(f"{outcome.unit.target.name}: {outcome.error}")
+            shares.finish(outcome.unit.target)
     return failures
 
 
-def train_unit(unit: TrainingUnit, report: Callable[[float], None] = lambda _: None) -> None:
-    """Train one embedding and store it; `report` is called with shares of the work."""
+def train_unit(unit: TrainingUnit, report: Report | None = None) -> None:
+    """Train one embedding and store it.
+
+    Args:
+        unit: the embedding.
+        report: called with shares of the work; if None, they are reported in a file for another process.
+    """
     corpus = open_corpus(unit.corpus)
     unit.target.parent.mkdir(parents=True, exist_ok=True)
-    trained = train(corpus, unit.algorithm, unit.seed, unit.settings, unit.target.parent, report)
+    with nullcontext(report) if report else reported_in_file(unit.target) as said:
+        trained = train(corpus, unit.algorithm, unit.seed, unit.settings, unit.target.parent, said)
     save_embedding(unit.target, trained)
 
 

@@ -21,6 +21,7 @@ from weatherglass.report.measures import INK, LINE, SOFT
 from weatherglass.report.multiverse import largest_shares, lists_of, named_targets, sorted_by_size
 from weatherglass.report.numbers import effect, p_value, percent
 from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.printable import one_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -194,7 +195,7 @@ def curve(block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]],
     below.plot(
         *zip(*ticks, strict=True), "|", markersize=3.4, color=INK, markeredgewidth=0.5, rasterized=True
     )
-    below.set_yticks(range(len(levels)), [f"{choice}: {name}"[:LONGEST] for choice, name in levels])
+    below.set_yticks(range(len(levels)), [one_line(f"{choice}: {name}")[:LONGEST] for choice, name in levels])
     below.set_ylim(len(levels) - 0.5, -0.5)
     below.set_xticks([])
     for label in below.get_yticklabels():
@@ -209,8 +210,9 @@ def curve(block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]],
 
 def headline(block: Mapping[str, Any]) -> str:
     """Return the list, the model, and the numbers that matter most."""
+    subject = one_line(f"{block['topic']}: {block['list']} ({block['targets']}), {block['model']}")
     return (
-        f"{block['topic']}: {block['list']} ({block['targets']}), {block['model']}\n"
+        f"{subject}\n"
         f"{block['specification_count']} specifications, median d {effect(block['median_d'])}, "
         f"{block['positive']} positive, joint p {p_value(block['multiverse_p'])}, maxT p {p_value(block['max_t_p'])}"
     )

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from weatherglass.metrics.weat.association import Association
-from weatherglass.reproduce.azarpanah2021.procedure import (
+from weatherglass.reproduce.azarpanah2021 import (
     ALPHA,
     CONTEXTUAL,
     MEASURES,

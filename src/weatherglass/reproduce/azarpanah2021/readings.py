@@ -34,7 +34,7 @@ from weatherglass.parallel import backend
 from weatherglass.progress import Progress, progress_here
 
 if TYPE_CHECKING:
-    from weatherglass.reproduce.azarpanah2021.procedure import Cells
+    from weatherglass.reproduce.azarpanah2021 import Cells
 
 SYNONYMS: Final = ("with synonyms", "no synonyms")
 VECTORS: Final = ("vectors as they are", "unit vectors")

@@ -8,8 +8,7 @@ from pathlib import Path
 from weatherglass.audit.results import Result
 from weatherglass.report.measures import spreads
 from weatherglass.report.numbers import ABSENT, effect
-from weatherglass.reproduce.azarpanah2021.claims import check_claims
-from weatherglass.reproduce.azarpanah2021.procedure import (
+from weatherglass.reproduce.azarpanah2021 import (
     ALPHA,
     MEASURES,
     MODELS,
@@ -24,6 +23,7 @@ from weatherglass.reproduce.azarpanah2021.procedure import (
     published,
     table_3,
 )
+from weatherglass.reproduce.azarpanah2021.claims import check_claims
 from weatherglass.reproduce.azarpanah2021.readings import Reading
 from weatherglass.reproduce.sheets import Claim, Picture, Sheet, claim_lines, file_name, write_sheets
 

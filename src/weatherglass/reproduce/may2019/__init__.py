@@ -1,1 +1,373 @@
-"""May et al. (2019): 46 tests on seven sentence encoders, compared with their Table 4."""
+"""May et al. (2019), "On Measuring Social Biases in Sentence Encoders": their procedure on the given models.
+
+All 46 tests, p from 99 999 random partitions and one more, Holm–Bonferroni over all rows of the table, alpha 0.01; then
+Table 4 beside our numbers, and the paper's two checks of coherence. The paper's table has 644 rows, 46 tests ×
+14 variants of the models. Marks here are those of the rows that are there; the marks as if all 644 were there are
+given beside them.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from weatherglass.api.audits import run
+from weatherglass.audit.results import Result
+from weatherglass.audit.run import Run
+from weatherglass.encoders import Spec, resolve_spec
+from weatherglass.encoders.spec import FAMILIES
+from weatherglass.errors import WeatherglassError
+from weatherglass.mitigation import read_model
+from weatherglass.progress import Progress
+from weatherglass.reproduce import specs_by_name
+from weatherglass.reproduce.may2019.designs import DesignContrast, design_contrasts
+from weatherglass.stats.multiplicity import adjust
+from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.printable import tsv_line
+
+FAMILY: Final = 644
+"""Rows of the paper's results.tsv: 46 tests × 14 variants."""
+ALPHA: Final = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One of the 14 models of the paper."""
+
+    spec: str
+    """With the weights that the paper used."""
+    width: int
+    """Dimensions of its vectors."""
+    page: str
+    """The section of docs/encoders.md, in lower case."""
+
+
+GLOVE: Final = "glove=glove.840B.300d.txt"
+MODELS: Final[Mapping[str, Variant]] = {
+    "cbow": Variant("vectors:glove.840B.300d.txt", 300, "cbow"),
+    "infersent": Variant(f"infersent:infersent.allnli.pickle?{GLOVE}", 4096, "infersent"),
+    "gensen": Variant(f"gensen:FOLDER?{GLOVE}", 4096, "gensen"),
+    "gensen-parsing": Variant(f"gensen:FOLDER?models=nli_large_bothskip_parse&{GLOVE}", 2048, "gensen"),
+    "gensen-no-parsing": Variant(f"gensen:FOLDER?models=nli_large_bothskip&{GLOVE}", 2048, "gensen"),
+    "use": Variant("use:FOLDER", 512, "use"),
+    "elmo": Variant("elmo:FOLDER", 1024, "elmo"),
+    "elmo-max-sum": Variant("elmo:FOLDER?pooling=max", 1024, "elmo"),
+    "elmo-max-concat": Variant("elmo:FOLDER?pooling=max&layers=concat", 3072, "elmo"),
+    "gpt": Variant("gpt", 768, "gpt"),
+    "bert": Variant("bert-large-cased", 1024, "bert"),
+    "bert-base-cased": Variant("bert-base-cased", 768, "bert"),
+    "bert-large-uncased": Variant("bert-large-uncased", 1024, "bert"),
+    "bert-base-uncased": Variant("bert-base-uncased", 768, "bert"),
+}
+"""The 14 variants by name; seven of them are the columns of Table 4, where bert is the large cased model."""
+SAME_AS: Final = {"bert-large-cased": "bert"}
+"""Other names of a variant."""
+
+RELEASED: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
+    ("elmo", "elmo"): {"tokens": "characters"},
+    ("bert", "hf"): dict(FAMILIES["sent-bias"].spec.options),
+}
+"""By page and kind of spec: what the released code did in place of what the paper says (docs/methods 6)."""
+
+PAIRS: Final = (("weat7", "weat8"), ("sent-weat7", "sent-weat8"))
+"""Math and science against arts: the same stereotype by other words, so the verdicts should agree."""
+
+RISING: Final = (("weat3", "weat4", "weat5"), ("sent-weat3", "sent-weat4", "sent-weat5"))
+"""The same names or fewer of them, against the same or other attributes: evidence should weaken, so p should rise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What the paper prints."""
+
+    effect_sizes: Mapping[tuple[str, str], tuple[float, str]]
+    """By test and model: d and its mark."""
+    p_values: Mapping[tuple[str, str], float]
+    tests: tuple[str, ...]
+    """The rows of Table 4, in its order."""
+    columns: tuple[str, ...]
+    """Its models, in its order."""
+
+
+@cache
+def published() -> Published:
+    """Read Table 4 and the p-values of the text."""
+    text = files(__package__).joinpath("published.toml").read_text(encoding="utf-8")
+    data = tomllib.loads(text)
+    return Published(
+        {
+            (test, model): (float(cell.rstrip("*")), "*" * cell.count("*"))
+            for test, row in data["effect_sizes"].items()
+            for model, cell in row.items()
+        },
+        {(test, model): float(p) for test, row in data["p_values"].items() for model, p in row.items()},
+        tuple(data["effect_sizes"]),
+        tuple(next(iter(data["effect_sizes"].values()))),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One cell of Table 4, theirs and ours."""
+
+    model: str
+    test: str
+    published: float
+    published_mark: str
+    ours: Result | None
+    """None where the test could not be run."""
+    mark_of_644: str
+    """Our mark as if all 644 rows of the paper were there; empty where the test could not be run."""
+    released: Result | None
+    """Ours with the settings of the released code, where those differ and the model is given."""
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less theirs."""
+        return None if self.ours is None else self.ours.effect_size - self.published
+
+
+@dataclass(frozen=True, slots=True)
+class Coherence:
+    """Tests of one model whose p-values should agree or rise."""
+
+    model: str
+    expected: str
+    """The relation in words."""
+    tests: tuple[str, ...]
+    p_values: tuple[float | None, ...]
+    published: tuple[float | None, ...]
+    holds: bool | None
+    """None where a test could not be run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """The run, and what it says of the paper."""
+
+    run: Run
+    models: Mapping[str, str]
+    """Spec by name, as given."""
+    released: Run | None
+    comparisons: list[Comparison]
+    coherence: list[Coherence]
+    not_given: list[str]
+    """The paper's variants for which no spec is given."""
+    results: Results
+    """The run's results by test and model's name."""
+    marks_of_644: Mapping[tuple[str, str], str]
+    """By test and model's name: the mark as if all 644 rows of the paper were there."""
+    designs: list[DesignContrast]
+    """Contrasts between designs: given names against group terms, an interaction of race and gender."""
+    widths: Mapping[str, int]
+    """By model's name: the dimensions of its vectors."""
+
+
+def variant_of(name: str) -> str | None:
+    """Return the paper's name of a model, or None for a further model."""
+    known = SAME_AS.get(name, name)
+    return known if known in MODELS else None
+
+
+def column_of(name: str) -> str | None:
+    """Return the column of Table 4 that a model belongs to; None for the seven variants and models outside it."""
+    variant = variant_of(name)
+    return variant if variant in published().columns else None
+
+
+def parse_models(entries: Iterable[str]) -> dict[str, str]:
+    """Return specs by name from entries such as `cbow=vectors:glove.txt`.
+
+    A name that is none of the paper's is allowed: the model is a further row, with no published numbers beside it.
+
+    Raises:
+        WeatherglassError: for an entry without a spec, a name twice, or two names of one variant.
+    """
+    specs = specs_by_name(entries, f"cbow={MODELS['cbow'].spec}")
+    for name, same in SAME_AS.items():
+        if name in specs and same in specs:
+            raise WeatherglassError(
+                f"'{name}' and '{same}' are the same model of the paper; give one of them"
+            )
+    return specs
+
+
+def reproduce(
+    models: Mapping[str, str],
+    *,
+    folder: Path | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    command: Sequence[str] | None = None,
+) -> Reproduction:
+    """Run the paper's procedure on the given models.
+
+    Args:
+        models: spec by name; may be empty. Names of the 14 variants have published numbers beside them.
+        folder: where the run is stored, with table4.tsv beside it and the released code's settings in a folder below.
+        seed: of the random partitions.
+        jobs: processes to use.
+        progress: receives the progress of the work.
+        command: the command line, for the records of its runs.
+    """
+    specs = {name: _resolved(spec) for name, spec in models.items()}
+    main = _run(specs, folder, seed, jobs, progress, command)
+    released_specs = {name: spec for name in specs if (spec := released_spec(name, specs[name]))}
+    released = None
+    if released_specs:
+        released_folder = folder / "released-code" if folder else None
+        released = _run(released_specs, released_folder, seed, jobs, progress, command)
+    ours, theirs = by_model(main), by_model(released)
+    marks = marks_of_644(ours)
+    encoded = {name: spec for name, spec in specs.items() if any(model == name for _, model in ours)}
+    designs, widths = design_contrasts(encoded, progress)  # of models that did not fail
+    reproduction = Reproduction(
+        main,
+        specs,
+        released,
+        compare(specs, ours, theirs, marks),
+        [check for name in specs for check in check_coherence(name, ours)],
+        [name for name in MODELS if name not in map(variant_of, specs)],
+        ours,
+        marks,
+        designs,
+        widths,
+    )
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / "table4.tsv", table_4(reproduction.comparisons))
+    return reproduction
+
+
+def _resolved(spec: str) -> str:
+    """Return the spec in full, with its transforms unchanged."""
+    first, bar, steps = spec.partition(" | ")
+    return f"{resolve_spec(first)}{bar}{steps}"
+
+
+def _run(
+    specs: Mapping[str, str],
+    folder: Path | None,
+    seed: int,
+    jobs: int,
+    progress: Progress | None,
+    command: Sequence[str] | None,
+) -> Run:
+    if not specs:
+        return Run([], [], {})
+    return run(
+        [f"{name}={spec}" for name, spec in specs.items()],
+        significance="sampled",
+        alternative="greater",
+        permute="elements",
+        alpha=ALPHA,
+        correction="holm",
+        seed=seed,
+        jobs=jobs,
+        folder=folder,
+        progress=progress,
+        command=command,
+    )
+
+
+def released_spec(name: str, spec: str) -> str | None:
+    """Return the spec with the settings of the released code; None if they are the paper's."""
+    variant = variant_of(name)
+    if variant is None or read_model(spec).transforms:
+        return None
+    parsed = resolve_spec(spec)
+    changed = RELEASED.get((MODELS[variant].page, parsed.kind))
+    if changed is None:
+        return None
+    options = {**dict(parsed.options), **changed}
+    return str(Spec(parsed.kind, parsed.target, tuple(options.items())))
+
+
+Results = Mapping[tuple[str, str], Result]
+"""Results by test and model's name."""
+
+
+def by_model(finished: Run | None) -> Results:
+    """Return the results of a run by test and the name that the user gave."""
+    return {(result.test, result.model): result for result in (finished.results if finished else [])}
+
+
+def marks_of_644(ours: Results) -> dict[tuple[str, str], str]:
+    """Return the mark of every row as if the paper's 644 rows were there; missing rows rank last."""
+    adjusted = adjust([result.p_value for result in ours.values()], "holm", max(FAMILY, len(ours)))
+    return {
+        key: "**" if after <= ALPHA else "*" if result.p_value <= ALPHA else ""
+        for (key, result), after in zip(ours.items(), adjusted, strict=True)
+    }
+
+
+def compare(
+    models: Iterable[str], ours: Results, released: Results, marks: Mapping[tuple[str, str], str]
+) -> list[Comparison]:
+    """Return every cell of Table 4 for these models."""
+    table = published()
+    return [
+        Comparison(
+            model,
+            test,
+            *table.effect_sizes[test, column],
+            ours.get((test, model)),
+            marks.get((test, model), ""),
+            released.get((test, model)),
+        )
+        for model in models
+        if (column := column_of(model))
+        for test in table.tests
+    ]
+
+
+def check_coherence(model: str, ours: Results) -> list[Coherence]:
+    """Return the paper's two checks, for words and for sentences."""
+
+    def check(tests: Sequence[str], expected: str) -> Coherence:
+        results = [ours.get((test, model)) for test in tests]
+        p = [None if result is None else result.p_value for result in results]
+        known = [value for value in p if value is not None]
+        holds = None
+        if len(known) == len(tests):
+            agree = len({value <= ALPHA for value in known}) == 1
+            holds = agree if expected == "same verdict" else known == sorted(known)
+        printed = tuple(published().p_values.get((test, column_of(model) or "")) for test in tests)
+        return Coherence(model, expected, tuple(tests), tuple(p), printed, holds)
+
+    return [
+        *(check(tests, "same verdict") for tests in PAIRS),
+        *(check(tests, "p rises") for tests in RISING),
+    ]
+
+
+def table_4(comparisons: Iterable[Comparison]) -> str:
+    """Return Table 4 as TSV with our numbers beside it, one line per cell."""
+    lines = [
+        "test\tmodel\tpublished\tpublished_significance\teffect_size\tsignificance\tsignificance_of_644\t"
+        "difference\tp_value\treleased_code_effect_size\treleased_code_significance\n"
+    ]
+    for cell in comparisons:
+        ours, released = cell.ours, cell.released
+        own = (
+            ["", "", "", "", ""]
+            if ours is None
+            else [
+                repr(ours.effect_size),
+                ours.mark,
+                cell.mark_of_644,
+                repr(cell.difference),
+                repr(ours.p_value),
+            ]
+        )
+        other = ["", ""] if released is None else [repr(released.effect_size), released.mark]
+        lines.append(
+            tsv_line([cell.test, cell.model, repr(cell.published), cell.published_mark, *own, *other])
+        )
+    return "".join(lines)

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
+from weatherglass.reproduce.may2019 import MODELS, Results, published, variant_of
 from weatherglass.reproduce.may2019.designs import ABW, LEVELS, NAMES_AND_TERMS
-from weatherglass.reproduce.may2019.procedure import MODELS, Results, published, variant_of
 from weatherglass.reproduce.sheets import Claim
 
 Cells = Mapping[tuple[str, str], tuple[float, str]]

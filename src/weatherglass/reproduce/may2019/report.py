@@ -9,9 +9,7 @@ from pathlib import Path
 from weatherglass.audit.run import Run
 from weatherglass.registry import did_you_mean
 from weatherglass.report.numbers import format_effect, format_interval, format_p
-from weatherglass.reproduce.may2019.claims import check_claims
-from weatherglass.reproduce.may2019.designs import ABW, INTERACTION, DesignContrast
-from weatherglass.reproduce.may2019.procedure import (
+from weatherglass.reproduce.may2019 import (
     ALPHA,
     FAMILY,
     MODELS,
@@ -22,6 +20,8 @@ from weatherglass.reproduce.may2019.procedure import (
     published,
     variant_of,
 )
+from weatherglass.reproduce.may2019.claims import check_claims
+from weatherglass.reproduce.may2019.designs import ABW, INTERACTION, DesignContrast
 from weatherglass.reproduce.sheets import VERDICTS, Claim, Picture, Sheet, claim_lines, write_sheets
 
 SHOWN = 30
@@ -149,7 +149,8 @@ def claims(reproduction: Reproduction) -> list[Claim]:
 
 def write_reproduction(reproduction: Reproduction, folder: Path) -> None:
     """Write Figure 1, the tables as TSV and the page with all of them."""
-    from weatherglass.report.figures import FONT, matrix, save_figure
+    from weatherglass.report.figures import matrix, save_figure
+    from weatherglass.report.panels import FONT
     from weatherglass.report.view import lay_out
 
     pictures = []

@@ -5,8 +5,8 @@ Importing this loads neither numba nor scipy; the module `prepare` compiles the 
 
 from __future__ import annotations
 
+from weatherglass.stats import ALTERNATIVES, Alternative, Budget, Significance
 from weatherglass.stats.multiplicity import adjust
-from weatherglass.stats.permutation.base import ALTERNATIVES, Alternative, Budget, Significance
 from weatherglass.stats.permutation.choose import METHODS, permutation_test
 
 __all__ = [

@@ -12,7 +12,7 @@ import numpy as np
 from weatherglass.arrays import Vector
 from weatherglass.errors import SignificanceError
 from weatherglass.registry import unknown
-from weatherglass.stats.permutation.base import ALTERNATIVES, Alternative, Budget, Significance
+from weatherglass.stats import ALTERNATIVES, Alternative, Budget, Significance
 from weatherglass.stats.permutation.grid import Grid, Tail, as_extreme_as, direction, on_grid
 
 EXACT = ("enumerate", "meet-in-the-middle", "lattice")

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from weatherglass.arrays import Integers
+from weatherglass.stats import Budget
 from weatherglass.stats.permutation import meet_in_the_middle as meet
-from weatherglass.stats.permutation.base import Budget
 from weatherglass.stats.permutation.grid import Tail
 from weatherglass.stats.permutation.kernels import compiled
 from weatherglass.stats.permutation.meet_in_the_middle import LARGEST_MEETING, count_by_meeting, share_out

@@ -13,7 +13,7 @@ import numpy as np
 
 from weatherglass.arrays import Integers, Vector
 from weatherglass.errors import UnitError
-from weatherglass.stats.permutation.base import Alternative
+from weatherglass.stats import Alternative
 
 TIE = 1e-12
 """Scores closer than this share of the largest |s| are one score; sums closer than this share of Σ|s| are one sum."""

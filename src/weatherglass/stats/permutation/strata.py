@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weatherglass.arrays import Integers, Vector
-from weatherglass.stats.permutation.base import Significance
+from weatherglass.stats import Significance
 from weatherglass.stats.permutation.bounds import Interval, TiltedStratum, bound_tilted
 from weatherglass.stats.permutation.grid import FEW_PARTITIONS, TIE, Grid
 from weatherglass.stats.permutation.tilt import joint_tilt

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weatherglass.languages.stems import related_words
+from weatherglass.languages.similar_words import related_words
 
 
 def groups(words: list[str], language: str = "en") -> list[set[str]]:
