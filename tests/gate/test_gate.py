@@ -336,7 +336,7 @@ def test_controls_are_left_out_unless_they_are_named() -> None:
     assert len(reasons_of("verdict == 'not found' and topic == 'control'")) == 0
     assert len(reasons_of("verdict == 'found' and topic == 'control'")) == 1
     (reason,) = reasons_of("p_value < 0.05", tests=("weat1*",))
-    assert mentions(reason, "tests weat1*", "judged", "controls")
+    assert mentions(reason, "tests weat1*", "judged", "sanity checks")
 
 
 def test_a_verdict_that_cannot_be_given_fails_the_gate() -> None:

@@ -96,7 +96,7 @@ class Mitigation:
             return self._write_transform(path)
         if path.suffix.lower() not in FORMATS:
             known = ", ".join((SUFFIX, *FORMATS))
-            raise OutputError(f"{path}: the name should end in one of {known}, which says the format")
+            raise OutputError(f"{path}: the name should end in one of {known}, which selects the format")
         encoder = self.model.encoder
         if not isinstance(encoder, VectorEncoder):
             raise EncoderError(
@@ -118,7 +118,7 @@ class Mitigation:
         words = list(every.rows)
         notes = list(self.notes)
         if every.duplicates:
-            notes.append(f"{every.duplicates} words stood twice in {source}; the first one was written")
+            notes.append(f"{every.duplicates} words occur twice in {source}; the first one was written")
         format = write_vectors(path, words, self.width, self._changed_blocks(words, every.matrix))
         return Written(path, format, len(words), self.width, tuple(notes))
 
@@ -133,7 +133,9 @@ class Mitigation:
         steps: list[Step] = []
         for transform, change in zip(self.model.transforms, self.changes, strict=True):
             if not isinstance(change, Steps):
-                raise EncoderError(f"{transform.name}: cannot be written to a file; it is of another package")
+                raise EncoderError(
+                    f"{transform.name}: cannot be written to a file; it belongs to another package"
+                )
             steps += change.steps
         fitted = {
             "transforms": [transform.name for transform in self.model.transforms],

@@ -178,7 +178,7 @@ def attribute_of(mitigation: Mitigation, pairs: str) -> tuple[PairList | None, S
     sides = sides_of_transforms(mitigation.model.transforms)
     if sides is None:
         raise WeatherglassError(
-            "the transforms are about no attribute; name one with --pairs, such as --pairs gender"
+            "the transforms do not state an attribute; name one with --pairs, such as --pairs gender"
         )
     return None, sides
 
@@ -324,7 +324,7 @@ def _vectors(
         else ["no similarity or analogy set: gensim, which has some, is not installed"]
     )
     if not randomly:
-        notes.append("no random transform of the same rank: the transform is of another package")
+        notes.append("no random transform of the same rank: the transform belongs to another package")
     return recovered, cost, notes
 
 

@@ -77,7 +77,7 @@ def multiverse(
     for item in _listed(tests):
         found |= {test.name: test for test in ([item] if isinstance(item, Test) else select_tests([item]))}
     if not found:
-        raise WeatherglassError("no test is asked for; leave out tests for all of them")
+        raise WeatherglassError("no test is given; omit tests to run all of them")
     path = checked_path("folder", folder) if folder is not None else None
     lists = word_lists(list(found.values()))
     workers = backend(jobs, scheduler, shared_dir)

@@ -325,7 +325,7 @@ def _difference_of_values(rows: tuple[_Row, _Row], alpha: float) -> Difference |
         return Incomparable(first.row, first.metric, model, "the value is not defined in one of the runs")
     if any(rows[0].dropped(role) != rows[1].dropped(role) for role in first.roles):
         values = f"{first.value:.4g} before, {second.value:.4g} after"
-        return Incomparable(first.row, first.metric, model, f"{values}, but the models know other words")
+        return Incomparable(first.row, first.metric, model, f"{values}, but the models know different words")
     change = paired_change_of_values(
         *(first.value, second.value, _without_each(first), _without_each(second), alpha),
         pooled=first.info.one_sample,
@@ -357,7 +357,7 @@ def _obstacle(rows: tuple[_Row, _Row]) -> str | None:
     """Return why two rows do not measure the same thing; empty if they do."""
     prints = {row.fingerprint for row in rows}
     if None in prints:
-        return f"{RECORD} does not say which words the test has"
+        return f"{RECORD} does not list the words of the test"
     if len(prints) > 1:
         return "the words of the test differ between the runs"
     first, second = (row.result for row in rows)
@@ -372,7 +372,11 @@ def _notes(rows: tuple[_Row, _Row]) -> Iterator[str]:
     first, second = (row.result for row in rows)
     for role, name in (("X", "num_targ1"), ("Y", "num_targ2"), ("A", "num_attr1"), ("B", "num_attr2")):
         if rows[0].dropped(role) != rows[1].dropped(role):
-            how = "compared over what both have" if role in "XY" else "so its scores rest on other words"
+            how = (
+                "compared over those that both have"
+                if role in "XY"
+                else "so the scores are based on other words"
+            )
             yield f"{role} has {getattr(first, name)} and {getattr(second, name)} known elements: {how}"
     if first.alternative != second.alternative:
         yield f"p: the alternative is {first.alternative} in one run and {second.alternative} in the other"

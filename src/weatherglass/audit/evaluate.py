@@ -71,7 +71,7 @@ def associate(
     if chosen.profile:
         metrics = under_profile(metrics, chosen.profile)
     if len(metrics) != 1:
-        raise UnitError(f"measure '{measure}' stands for {len(metrics)} metrics; name one of them")
+        raise UnitError(f"measure '{measure}' matches {len(metrics)} metrics; name one of them")
     if not metrics[0].info.shape.fits(2, 2):
         raise UnitError(f"{metrics[0].name} takes {metrics[0].info.shape}; associate has 2 and 2")
     if profile := getattr(metrics[0], "profile", ""):
@@ -314,7 +314,7 @@ def measure(
     """
     metrics = select_metrics([metric])
     if len(metrics) != 1:
-        raise WeatherglassError(f"'{metric}' stands for {len(metrics)} metrics; name one of them")
+        raise WeatherglassError(f"'{metric}' matches {len(metrics)} metrics; name one of them")
     chosen = chosen_settings(settings, changes, measure)
     for name, sets in (("targets", targets), ("attributes", attributes)):
         if isinstance(sets, str | bytes | Mapping) or not hasattr(sets, "__len__"):

@@ -198,15 +198,15 @@ def _p(result: Result, x: Units, y: Units, correction: str | None, show: Show) -
         "greater": "a sum over X at least as large",
         "less": "a sum over X at least as small",
         "two-sided": "a sum over X at least as far from the mean",
-        "observed": "a sum over X at least as far out, on the side on which the data lie",
+        "observed": "a sum over X at least as far out, on the observed side",
     }[result.alternative]
     yield ""
     if result.not_tested:
         yield "4. p: none; this row is measured, not tested"
         yield f"   {result.not_tested}"
         yield (
-            "   Such words do not count as independent: if tokens meant nothing, p by words would be at most 0.05 in "
-            f"{100 * (result.expected_level or 0.0):.0f} % of models"
+            "   Texts that share tokens are not independent: if tokens meant nothing, p by words would be at most "
+            f"0.05 in {100 * (result.expected_level or 0.0):.0f} % of models"
         )
         yield from _p_elements(result, show)
         return
@@ -363,14 +363,16 @@ def _value_robustness(result: Result) -> Iterator[str]:
     yield "3. How robust it is"
     level = f"{100 * robustness.level:g} %"
     if result.ci_low is not None and result.ci_high is not None:
-        yield f"   {level} interval over the words that p exchanges: {result.ci_low:.4g} … {result.ci_high:.4g}"
+        ends = f"{result.ci_low:.4g} … {result.ci_high:.4g}"
+        yield f"   {level} interval for other words in the sets that are exchanged for p: {ends}"
     if result.ci_random_low is not None and result.ci_random_high is not None:
-        yield f"   {level} interval over all words: {result.ci_random_low:.4g} … {result.ci_random_high:.4g}"
+        ends = f"{result.ci_random_low:.4g} … {result.ci_random_high:.4g}"
+        yield f"   {level} interval for other words in all sets: {ends}"
     if robustness.null:
         low, middle, high = (
             robustness.null[round(level * (len(robustness.null) - 1))] for level in (0.025, 0.5, 0.975)
         )
-        yield f"   With exchanged labels it would be {middle:.4g}, and 95 times in 100 {low:.4g} … {high:.4g}"
+        yield f"   With exchanged labels the median is {middle:.4g}; 95 % of the values are {low:.4g} … {high:.4g}"
     known = [left for left in robustness.left_out if left.effect_size is not None]
     for left in sorted(known, key=lambda left: -abs((left.effect_size or 0.0) - result.value))[:MOST_TELLING]:
         p = "" if left.p_value is None else f", p = {left.p_value:.3g}"

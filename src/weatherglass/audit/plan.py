@@ -209,7 +209,7 @@ def choose_tests(given: Iterable[str | Test]) -> list[Test]:
             if known is not test and known.fingerprint() != test.fingerprint():
                 raise WeatherglassError(f"two different tests are called '{test.name}'; rename one of them")
     if not tests:
-        raise WeatherglassError("no test is asked for; leave out -t for all of them")
+        raise WeatherglassError("no test is given; remove -t to run all of them")
     return list(tests.values())
 
 

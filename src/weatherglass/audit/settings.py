@@ -71,7 +71,7 @@ class Settings:
     significance: str = _option(
         "auto",
         HOW_P,
-        "Method: auto, exact, bounds, sampled or normal; docs/methods has all.",
+        "Method: auto, exact, bounds, sampled or normal ('weatherglass docs methods').",
         "stats.permutation:METHODS",
     )
     alternative: Alternative = _option(
@@ -93,18 +93,18 @@ class Settings:
     correction: str = _option(
         DEFAULT_CORRECTION,
         MARKS,
-        "For multiple tests: holm, benjamini-hochberg or westfall-young.",
+        "Correction for multiple tests: holm, benjamini-hochberg or westfall-young.",
         "stats.multiplicity:CORRECTIONS",
     )
-    family: int | None = _option(None, MARKS, "Tests to correct for, if more than this run has.", min=1)
+    family: int | None = _option(None, MARKS, "Number of tests to correct for, if this run has fewer.", min=1)
     seed: int = _option(0, HOW_P, "Seed of the random draws, if there are any.", min=0)
     precision: float = _option(0.01, HOW_P, "Relative gap of certified bounds.")
-    budget: Budget = _option(Budget(), HOW_P, "What one p-value may cost: seconds,memory.")
+    budget: Budget = _option(Budget(), HOW_P, "Limit of time and memory for one p-value: seconds,memory.")
     covariance: str = _option(
         "glasso", COVARIANCE, "Estimator: glasso or ledoit-wolf.", "metrics.weat.covariance:ESTIMATORS"
     )
     synonyms: str | Synonyms | None = _option(
-        None, COVARIANCE, "Synonyms to estimate it from: a TOML file, catalogue or wordnet."
+        None, COVARIANCE, "Synonyms to estimate the covariance from: a TOML file, catalogue or wordnet."
     )
     ci: str = _option(
         "jackknife", BESIDE, "Interval of d: jackknife (agrees with p), bca (bootstrap) or none.", CI
@@ -112,13 +112,13 @@ class Settings:
     trust: str = _option(
         "all",
         BESIDE,
-        "Fixed and random attributes and leave-one-out, for: all metrics, mean (the statistic) or none.",
+        "Compute random attributes and leave-one-out for all metrics, only for the statistic mean, or for none.",
         TRUST,
     )
     profile: str | None = _option(
         None,
         BESIDE,
-        "d and p as others report them: may2019, wefe, …; docs/profiles has all.",
+        "Compute d and p as another paper or tool does: may2019, wefe, … ('weatherglass docs profiles').",
         "metrics.weat.profiles:PROFILES",
     )
 

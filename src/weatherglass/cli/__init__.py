@@ -42,7 +42,10 @@ COMMANDS = {
         "reliability:app",
         "Measure how reliable bias scores are over seeds, scoring rules and words (Du et al., 2021).",
     ),
-    "reproduce": ("reproduce:app", "Run the procedure of a paper, and compare its numbers with ours."),
+    "reproduce": (
+        "reproduce:app",
+        "Run the procedure of a paper, and compare the results with its published numbers.",
+    ),
     "tests": ("tests:app", "List, show, check, import and export tests, and make sentences from words."),
     "metrics": (
         "models:metrics",

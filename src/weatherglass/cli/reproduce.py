@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from weatherglass.reproduce.du2021 import Correlation
     from weatherglass.reproduce.sheets import Claim, Sheet
 
-app = Group("reproduce", help="Run the procedure of a paper, and compare its numbers with ours.")
+app = Group(
+    "reproduce", help="Run the procedure of a paper, and compare the results with its published numbers."
+)
 models_option = option(
     "--model",
     "models",

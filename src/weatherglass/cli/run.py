@@ -184,7 +184,7 @@ def replaced(held: Mapping[str, Any] | None, record: Mapping[str, Any], folder: 
     if not gone:
         return []
     return [
-        f"{folder} showed {counted(gone, 'other result')} before; its table and page now show this run only. To keep "
+        f"{folder} had {counted(gone, 'other result')}; its table and page now show only this run. To keep "
         "both, use another folder with -o, or --add."
     ]
 

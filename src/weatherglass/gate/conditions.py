@@ -45,13 +45,13 @@ _TOKEN = re.compile(
 _WORDS = ("and", "or", "not")
 _FUNCTIONS = ("abs", "known")
 _ADVICE = {
-    "**": "there are no powers",
-    ".": "there are no attributes",
-    "[": "there is no indexing",
+    "**": "powers are not supported",
+    ".": "attributes are not supported",
+    "[": "indexing is not supported",
     "=": "write == for equal",
     "is": "write == for equal",
-    "in": "there is no 'in'; join comparisons with 'or'",
-    "None": "ask known(column) whether a row has a value",
+    "in": "'in' is not supported; join comparisons with 'or'",
+    "None": "use known(column) to test whether a row has a value",
     "&": "write 'and'",
     "|": "write 'or'",
     "!": "write 'not'",
@@ -291,7 +291,7 @@ class _Translation:
         if left != right or left == "condition":
             raise self._wrong(node, f"'{symbol}' compares a {left} with a {right}")
         if left == "text" and symbol not in ("==", "!="):
-            raise self._wrong(node, f"texts have no '{symbol}'; use == or !=")
+            raise self._wrong(node, f"'{symbol}' does not compare texts; use == or !=")
         self._check_word(node.left, node.comparators[0])
         self._check_word(node.comparators[0], node.left)
         return Step("condition", 2, lambda _, left, right: _compared(symbol, left, right))
@@ -309,9 +309,7 @@ class _Translation:
             return Step("number", 1, lambda _, value: _applied(abs, value))
         if name == "known":
             if kinds[0] == "condition":
-                raise self._wrong(
-                    argument, "known() asks for a value that a row may have, not for a condition"
-                )
+                raise self._wrong(argument, "known() takes a column, not a condition")
             return Step("condition", 1, lambda _, value: value is not None)
         hint = did_you_mean(name, _FUNCTIONS)
         raise self._wrong(node, f"'{name}' cannot be called; only {' and '.join(_FUNCTIONS)} can{hint}")

@@ -249,7 +249,7 @@ def _not_judged(
         where = f" for {' and '.join(restrictions)}" if restrictions else ""
         hints = [hint for key, glob in patterns if (hint := _nearest(glob, names[key]))]
         if only_controls:
-            hints = ["; controls are left out unless the rule names them"]
+            hints = ["; sanity checks are left out unless the rule names them"]
         yield f"{rule.condition.source}: there is no result{where}, so nothing was judged{''.join(hints[:1])}"
         return
     for key, glob in patterns:

@@ -222,7 +222,7 @@ TEMPLATE = """# A reliability study: weatherglass reliability run {file}
 
 name = "{name}"
 seeds = 8                       # how many, from 1; or a list: [3, 5, 8]
-algorithms = ["sgns", "glove"]  # also: "cbow"; "sgns-window", skip-gram as our own code
+algorithms = ["sgns", "glove"]  # also: "cbow"; "sgns-window", skip-gram in weatherglass's own code
 pairs = ["gender", "sexual_orientation", "affluence"]  # or files: two words a line
 targets = ["occupations", "occupations_1950", "adjectives"]  # or files: one word a line
 frequent = 10000                # the most frequent words of each corpus; or a file

@@ -137,7 +137,7 @@ def _figures(runs: Sequence[Run], layout: Layout, size: Size) -> Iterator[tuple[
             suffix = "" if len(layout.subjects) == 1 else f"-{number + 1}"
             effects = [result for result in layout.results_of(number) if result.info.poolable]
             note = (
-                "Bold numbers and filled points stand out after correction. Marks: ● robust, ◐ limited. A result "
+                "Bold numbers and filled points are significant after correction. Marks: ● robust, ◐ limited. A result "
                 "without a mark does not show that there is no association."
             )
             yield f"measures{suffix}", measure_map(effects, _shortened(subject.label), note, names)
@@ -179,7 +179,7 @@ def topics(runs: Sequence[Run], layout: Layout, metric: int, size: Size | None =
     used = {cell.symbol for row in rows for cell in row.cells or () if cell}
     note = (
         f"{layout.metrics[metric]}: mean d of the topic’s tests with its {interval_levels(runs)} interval, dashed "
-        "where it contains 0; small circles are tests (filled: stands out; square: not tested); grey band: reference "
+        "where it contains 0; small circles are tests (filled: significant; square: not tested); grey band: reference "
         f"models; diamond: people in the IAT. {_legend(used)} {pieces_note(shown.verdicts)}"
     ).rstrip()
     sets = [one.sets for one in shown.verdicts]
@@ -293,7 +293,7 @@ def matrix(layout: Layout, metric: int, size: Size | None = None, published: str
     letters = int((names - 0.1) * 72 / LETTER)
     labels = [wrapped(f"{title}: {words}" if words else title, letters) for title, words, _ in rows]
     used = {mark_of(layout.results[n]).name.lower() for n in layout.cells(metric).values()}
-    legend = published or f"coloured where a test stands out. {_legend(used)}"
+    legend = published or f"coloured where a test is significant after correction. {_legend(used)}"
     lines = wrapped(
         f"{layout.metrics[metric]}: {layout.infos[metric].quantity}, {legend}",
         int((width - 0.16) * 72 / (LETTER * 0.87)),

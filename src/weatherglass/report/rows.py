@@ -216,7 +216,7 @@ def answer(comparison: Comparison) -> Iterator[str]:
     changed = sum(difference.changed is True for difference in comparison.differences)
     yield from map(Bold, worse_lines(comparison))
     yield (
-        f"{CHANGED} changed: {changed} of {counted(total, 'effect')} (the interval of the change leaves out 0; chance "
+        f"{CHANGED} changed: {changed} of {counted(total, 'effect')} (the interval of the change excludes 0; chance "
         f"alone marks about {100 * comparison.alpha:g} of 100)."
     )
     models = dict.fromkeys(difference.models for difference in comparison.differences)
@@ -231,7 +231,7 @@ def answer(comparison: Comparison) -> Iterator[str]:
 def caption(comparison: Comparison, width: int, verbose: bool = False) -> Iterator[str]:
     """Yield what the interval covers and what was not compared."""
     if comparison.differences:
-        yield "An effect that is not marked may have changed by anything in its interval."
+        yield "An effect that is not marked may have changed by any amount in its interval."
         yield (
             "Intervals: paired jackknife over the words of X and Y that both runs scored, for fixed attribute words "
             "and templates."

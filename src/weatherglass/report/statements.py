@@ -56,17 +56,17 @@ WORDS: dict[Outcome, Word] = {
     ),
     Outcome.CONFLICTING: Word(
         "Conflicting",
-        "tests of one topic stand out in opposite directions",
+        "tests of one topic are significant in opposite directions",
         "a mean of these tests, or one direction alone",
     ),
     Outcome.ISOLATED: Word(
         "Isolated",
-        "single tests stand out, the topic as a whole does not",
+        "single tests are significant, the topic as a whole is not",
         "anything about the topic beyond those tests",
     ),
     Outcome.UNCONFIRMED: Word(
         "Unconfirmed",
-        "a sign before correction; chance gives one topic in {chance}",
+        "significant only before correction (chance: one topic in {chance})",
         "that an association was found, or that it is significant",
     ),
     Outcome.SMALL: Word(
@@ -180,7 +180,7 @@ def pieces_note(found: Iterable[Result | Verdict]) -> str:
     """Return why a row or topic is inconclusive although its interval leaves out 0; empty where none is."""
     decided = any(one.limit == "pieces" and one.outcome == Outcome.INCONCLUSIVE for one in found)
     return (
-        "Inconclusive although the interval leaves out 0: with the number of pieces held fixed, p is too large."
+        "Inconclusive although the interval excludes 0: with the number of pieces held fixed, p is too large."
         if decided
         else ""
     )
@@ -210,23 +210,21 @@ def sentence(verdict: Verdict, alpha: float, model: str = "") -> str:
             return f"In the lists tested, {found} in {whom}{bracket}; {_beyond(verdict, alpha)}."
         case Outcome.CONFLICTING:
             return (
-                f"On {topic}, tests of {whom} disagree: {_listed(verdict.marked)} stand out in opposite directions, "
-                "so no direction can be stated."
+                f"On {topic}, tests of {whom} disagree: {_listed(verdict.marked)} are significant in opposite "
+                "directions, so no direction can be stated."
             )
         case Outcome.ISOLATED:
             one = len(verdict.marked) == 1
-            stand, lists = (
-                ("one test stands", "that test")
-                if one
-                else (f"{len(verdict.marked)} tests stand", "these tests")
+            are, lists = (
+                ("one test is", "that test") if one else (f"{len(verdict.marked)} tests are", "these tests")
             )
             return (
-                f"On {topic}, {stand} out in {whom} ({_listed(verdict.marked)}), but the topic as a whole does not"
-                f"{bracket}; this is limited to the lists of {lists}."
+                f"On {topic}, {are} significant in {whom} ({_listed(verdict.marked)}), but the topic as a whole is "
+                f"not{bracket}; this is limited to the lists of {lists}."
             )
         case Outcome.UNCONFIRMED:
             sign = f": {what}" if what else ""
-            return f"On {topic}, {whom} shows a sign that does not survive correction{sign}{bracket}."
+            return f"On {topic}, {whom} is significant only before correction{sign}{bracket}."
         case Outcome.SMALL:
             bound = f" above {effect(verdict.excluded_above)}" if verdict.excluded_above is not None else ""
             return f"On {topic}, every test of {whom} rules out |d|{bound}{bracket}."
@@ -334,7 +332,7 @@ def headline(verdicts: Sequence[Verdict]) -> list[Part]:
         parts += [*_named(limited, models), Part(".")]
     for outcome, phrase in (
         (Outcome.CONFLICTING, "Tests disagree on "),
-        (Outcome.ISOLATED, "Single tests stand out on "),
+        (Outcome.ISOLATED, "Single tests are significant on "),
     ):
         own = [one for one in judged if one.outcome == outcome]
         if own and len(models) == 1:
@@ -457,7 +455,7 @@ def caveats(verdicts: Sequence[Verdict], alpha: float, measured: str = "") -> It
     families = sorted({one.family for one in found if one.outcome})
     if families:
         corrected = " or ".join(map(str, families)) + (" topic" if families == [1] else " topics")
-        yield f"Corrected for {corrected}; another choice of tests may change the word."
+        yield f"Corrected for {corrected}; another choice of tests may change the verdict."
     for why in dict.fromkeys(one.why for one in found if one.outcome is None and not one.measured):
         yield f"No verdict: {why.rstrip('.')}."
 
@@ -468,7 +466,7 @@ def _fragile_caveats(
     fragile = [one for one in found if one.fragile and one.outcome != Outcome.INCONCLUSIVE]
     for one in fragile[:MOST_NAMED]:
         where = f" in {names[one.model, one.options]}" if len(names) > 1 else ""
-        more = f" ({len(one.fragile)} such words)" if len(one.fragile) > 1 else ""
+        more = f" (also without any of {len(one.fragile) - 1} others)" if len(one.fragile) > 1 else ""
         yield f"Fragile: without “{one.fragile[0]}” p of {topic_name(one.topic)}{where} rises above {alpha:g}{more}."
     if len(fragile) > MOST_NAMED:
         yield f"Fragile: {len(fragile) - MOST_NAMED} more topics depend on one word."
@@ -500,7 +498,7 @@ def written(verdict: Verdict, alpha: float, model: str = "") -> str:
         must.append(f"{number} further {'test is' if number == 1 else 'tests are'} measured but not tested.")
     if verdict.outcome:
         must.append(
-            f"Corrected for {counted(verdict.family, 'topic')}; another choice of tests may change the word."
+            f"Corrected for {counted(verdict.family, 'topic')}; another choice of tests may change the verdict."
         )
     said = " ".join([sentence(verdict, alpha, model), *must])
     return said if verdict.check else f"{said} Do not conclude {word_of(verdict).may_not}."

@@ -310,7 +310,7 @@ def _details(verdict: Verdict, alpha: float, name: str) -> Iterable[str]:
         yield f"{capitalised(statements.standing_text(verdict))}."
     if verdict.human:
         people = ", ".join(f"{test} {d:.2f}" for test, d in verdict.human.items())
-        yield f"People in the IAT (d over persons, a rough guide): {people}."
+        yield f"People in the IAT (d over people, a rough guide): {people}."
 
 
 def how_tested(rows: Sequence[Result]) -> str:
@@ -363,6 +363,6 @@ def _agreement(run: Run) -> Iterator[str]:
     else:
         pair = min(agreement.pairs, key=lambda pair: (math.isnan(pair.of_tests), pair.of_tests))
         yield (
-            f"Which tests are farthest from no bias? Farthest apart in that: {pair.metrics[0]} and "
+            f"Which tests are farthest from no bias? The metrics that disagree most are {pair.metrics[0]} and "
             f"{pair.metrics[1]}, Kendall's tau {format_effect(pair.of_tests).strip()} over {agreement.tests} tests."
         )

@@ -70,7 +70,7 @@ def word_lines(found: WordMap, alpha: float) -> Iterator[str]:
         f = found.facts
         yield (
             f"Correlation of d with the facts over {f.words} words: r = {f.r:.2f}, 95 % {f.low:.2f} … {f.high:.2f}, "
-            f"p = {format_p(f.p_value)}; for words of this kind, with these attributes."
+            f"p = {format_p(f.p_value)}; for other words of this kind and these attributes."
         ).replace("-", "−")
     if found.unknown:
         yield f"Unknown to the model: {', '.join(found.unknown)}"

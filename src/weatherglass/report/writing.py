@@ -42,7 +42,7 @@ TAILS = {
 }
 """One-sided or two-sided, as sentences say it."""
 METHODS = {
-    "auto": "exact or certified bounds where they can be had",
+    "auto": "exact or certified bounds where they can be computed",
     "exact": "exact",
     "bounds": "certified bounds",
     "sampled": "from random permutations",
@@ -123,7 +123,7 @@ def methods_paragraph(results: Sequence[Result], record: Mapping[str, Any]) -> s
     if settings.get("ci") in ("jackknife", "bca"):
         kind = "jackknife" if settings["ci"] == "jackknife" else "BCa bootstrap"
         said.append(
-            f"Intervals are {kind} intervals at level {percent(1 - alpha)} with the attribute words held as they are."
+            f"Intervals are {kind} intervals at level {percent(1 - alpha)} with fixed attribute words."
         )
     if any(result.p_random is not None for result in results):
         said.append("A second p treats the attribute words as a random sample of words of their kind.")

@@ -33,7 +33,7 @@ def _too_small(values: Values) -> str:
 
 
 def _cannot_survive(values: Values) -> str:
-    return _floor(values, "so it cannot stand out after correction for {topics} topics at {alpha:g}")
+    return _floor(values, "so it cannot be significant after correction for {topics} topics at {alpha:g}")
 
 
 def _same_sets(values: Values) -> str:
@@ -119,7 +119,7 @@ KINDS: dict[str, Kind] = {
     "cannot-survive": Kind(
         _cannot_survive,
         {"x": 4, "y": 4, "unit": "words", "floor": 0.029, "topics": 8, "alpha": 0.05},
-        summary="too few words: the test cannot stand out after the correction",
+        summary="too few words: the test cannot be significant after the correction",
     ),
     "pieces": Kind(
         "the tokenizer splits the words of Y into {y:.1f} pieces and those of X into {x:.1f} on average; with the "
@@ -181,8 +181,8 @@ KINDS: dict[str, Kind] = {
         about="test",
     ),
     "related-words": Kind(
-        '{role} ({category}): {words} share "{shared}"; each counts as a word of its own, which makes p too small if '
-        "they lean together",
+        '{role} ({category}): {words} share "{shared}"; each counts as a separate word, which makes p too small if '
+        "their scores are correlated",
         {"role": "B", "category": "women", "shared": "her", "words": ["her", "hers"]},
         summary="words of a set share a stem or a word, but count as independent",
         words="words",
@@ -245,10 +245,10 @@ KINDS: dict[str, Kind] = {
         about="test",
     ),
     "unknown-forms": Kind(
-        "the {form} of {words:word|words} is unknown ({words}): templates that need it leave them out; "
+        "the {form} of {words:word|words} is unknown ({words}): templates that need it skip them; "
         "state it under [words.{form}]",
         {"form": "plural", "words": ["Hebamme", "Amme"]},
-        summary="word forms are unknown: templates that need them leave the words out",
+        summary="word forms are unknown: templates that need them skip the words",
         words="words",
         about="test",
     ),

@@ -256,7 +256,7 @@ def column_texts(
         schema = lazy.collect_schema()
         field = field_named(path, schema.names(), fields)
         if schema[field] not in (pl.String, pl.Categorical):
-            raise CorpusError(f"{path}: the column '{field}' holds {schema[field]}, not text")
+            raise CorpusError(f"{path}: the column '{field}' contains {schema[field]}, not text")
         require_fields(path, schema.names(), where or {})
         columns = [
             pl.col(field).cast(pl.String).alias("text"),

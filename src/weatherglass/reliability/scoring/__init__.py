@@ -52,7 +52,7 @@ def _metric_scorer(name: str) -> WordScorer:
         raise unknown("rule", name, [*RULES.names(), *METRICS.names()])
     metrics = select_metrics([name])
     if len(metrics) != 1:
-        raise WeatherglassError(f"rule '{name}' stands for {len(metrics)} metrics; name one of them")
+        raise WeatherglassError(f"rule '{name}' matches {len(metrics)} metrics; name one of them")
     return MetricScorer(metrics[0])
 
 

@@ -33,7 +33,7 @@ def lines_of(judgement: Mapping[str, Any]) -> Iterator[str]:
         yield from _wrapped(reason, "  ")
     yield ""
     yield from _effects("d on words that the transform never saw", judgement["held_out"])
-    yield from _effects("d on the tests as they are", judgement["tests"])
+    yield from _effects("d on all words of the tests", judgement["tests"])
     yield from _table("what can be recovered (chance, random transform)", judgement["recovered"], _recovered)
     yield from _table("what it cost", judgement["cost"], _cost)
     for note in (*judgement["without_held_out"], *judgement["notes"]):

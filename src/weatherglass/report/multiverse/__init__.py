@@ -65,8 +65,8 @@ def _summary(blocks: list[Mapping[str, Any]], width: int) -> Iterator[str]:
     ]
     yield from table_lines(columns, rows, width)
     yield from wrapped(
-        "joint p: of the mean of d over all specifications; corrected over the lists of a topic and the topics of a "
-        "model (Holm), which decides the conclusion. Curves and what d moves with: the page, or --table",
+        "joint p tests the mean of d over all specifications; corrected over the lists of a topic and the topics of a "
+        "model (Holm), it decides the conclusion. The page, or --table, shows the curves and what d changes with",
         width,
     )
     yield ""

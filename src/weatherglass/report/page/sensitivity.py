@@ -240,7 +240,9 @@ def _multiverse(topics: Sequence[Mapping[str, Any]]) -> Alternative | None:
     ds = [one["d"] for one in entry["specifications"] if one["d"] is not None]
     shares = entry["decomposition"].get("shares") or {}
     mover, share = max(shares.items(), key=lambda item: item[1], default=("", 0.0))
-    moved = f" {100 * share:.0f} % of the spread goes with the choice of {mover}." if mover else ""
+    moved = (
+        f" {100 * share:.0f} % of the variance of d is explained by the choice of {mover}." if mover else ""
+    )
     return Alternative(
         "Other reasonable choices (multiverse)",
         f"d {effect(min(ds))}",

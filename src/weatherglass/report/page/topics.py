@@ -307,7 +307,7 @@ def topics_figure(shown: Chart, subjects: Sequence[Subject]) -> str:
             parts += _cell(cell, NAMES + columns.index(cell.subject) * (PANEL + GAP), top, symbols)
     notes = (
         "Mark: mean d of the topic’s tests; line: its interval, dashed where it contains 0;",
-        "circles: tests, filled where they stand out; squares: not tested; band: reference models; dotted: placebo.",
+        "circles: tests, filled if significant; squares: not tested; band: reference models; dotted: placebo.",
         "Right of 0, blue: as named; left, orange: the opposite; grey: no direction established.",
     )
     parts += [_text(0, height - 42 + 15 * place, note, SOFT) for place, note in enumerate(notes)]

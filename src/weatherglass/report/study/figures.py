@@ -185,8 +185,8 @@ BY_FREQUENCY = Plan(
     "frequency",
     "Why does one corpus agree better? Reliability by frequency",
     "Median and quartiles of the ICC of the target words and frequent words, by how often a word occurs per million: "
-    "where the corpora differ at the same frequency, frequency is not the reason. Test–retest is the mean over the "
-    "scoring rules; inter-rater is of the scores as they are.",
+    "if the corpora differ at the same frequency, frequency is not the reason. Test–retest is the mean over the "
+    "scoring rules; inter-rater consistency uses raw scores.",
     "ICC",
     "median",
     float("nan"),

@@ -79,7 +79,7 @@ def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
             [str(place), f"{r.mean_difference:.3f}", str(r.equal), str(r.cells), *r.choices]
             for place, r in enumerate(readings, 1)
         ]
-        title = f"Readings, {model}: of the Mahalanobis distance, nearest to Table 4 first"
+        title = f"Interpretations of the Mahalanobis distance, {model}: nearest to Table 4 first"
         words = (0, *range(4, len(headings)))
         yield Sheet(f"readings-{model}", title, [headings, *rows], words, at_most=NEAREST)
 
@@ -129,14 +129,14 @@ def _nearest_readings(reproduction: Reproduction) -> Iterator[str]:
     for model, tried in readings_by_model(reproduction).items():
         nearest = tried[0]
         verdict = (
-            "this reading reproduces the Mahalanobis columns"
+            "this interpretation reproduces the Mahalanobis columns"
             if nearest.equal == nearest.cells
             else "none reproduces the Mahalanobis columns"
         )
         yield (
-            f"{model}: of {len(tried)} readings of the Mahalanobis distance the nearest ({', '.join(nearest.choices)}) "
-            f"has {nearest.equal} of {nearest.cells} cells to two digits, mean difference "
-            f"{nearest.mean_difference:.2f}: {verdict}"
+            f"{model}: of {len(tried)} interpretations of the Mahalanobis distance, the nearest "
+            f"({', '.join(nearest.choices)}) has {nearest.equal} of {nearest.cells} cells to two digits, mean "
+            f"difference {nearest.mean_difference:.2f}: {verdict}"
         )
 
 

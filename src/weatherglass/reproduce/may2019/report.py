@@ -117,9 +117,9 @@ def _designs_sheet(reproduction: Reproduction) -> Sheet:
     headings = ["contrast", "C", "95 % CI", "p", "first d", "second d"]
     rows = [[design_name(design), *_design_cells(design)] for design in reproduction.designs]
     intro = (
-        "C = d by given names − d by group terms, by the t of docs/methods 12 with the variance of words and of shared "
-        "attributes. Interaction: white less black women, less the same of men, in sds of all names; above 0 the "
-        "stereotype is more than race plus gender. No p where all group terms of a set share a word."
+        "C is d with given names minus d with group terms, tested by the t of docs/methods 12. Interaction: the "
+        "difference of white and black women minus that of white and black men, in standard deviations of all names; "
+        "above 0, the stereotype is more than race plus gender. There is no p if all group terms of a set share a word."
     )
     return Sheet(
         "contrasts", "Contrasts: names against group terms; race with gender", [headings, *rows], intro=intro
@@ -210,13 +210,13 @@ def _other_weights(reproduction: Reproduction, model: str) -> Iterator[str]:
     """Yield what is known to differ from the paper's model."""
     variant = variant_of(model)
     if variant is None:
-        yield f"{model}: not a model of the paper, so nothing is published beside it{did_you_mean(model, MODELS)}"
+        yield f"{model}: not a model of the paper, so it has no published numbers{did_you_mean(model, MODELS)}"
         return
     width, theirs = reproduction.widths.get(model), MODELS[variant].width
     if width is not None and width != theirs:
         yield (
-            f"{model}: {width} dimensions, but the paper's vectors have {theirs}: these are other vectors, and the "
-            "published numbers are not theirs"
+            f"{model}: {width} dimensions, but the paper's vectors have {theirs}: these are different vectors, to "
+            "which the published numbers do not apply"
         )
 
 

@@ -75,8 +75,8 @@ const sided = (r) => (procedure(r).alternative === "two-sided" ? "two-sided" : `
 const present = (value) => value !== null && value !== undefined;
 
 function direction(r) {
-  if (r.d === null) return poolable(r) ? "All scores are equal: there is no effect to speak of." : "The value is not defined.";
-  if (r.lean === null) return poolable(r) ? "This metric is unsigned: d says how far the sets stand apart, not which way." : `This metric is unsigned; without bias it is ${r.unbiased}.`;
+  if (r.d === null) return poolable(r) ? "All scores are equal, so d is not defined." : "The value is not defined.";
+  if (r.lean === null) return poolable(r) ? "This metric is unsigned: d shows how far apart the sets are, not in which direction." : `This metric is unsigned; without bias it is ${r.unbiased}.`;
   const ends = [r.ciLow, r.ciHigh];
   if (ends.includes(null) || (ends[0] <= r.unbiased && r.unbiased <= ends[1])) return "No clear direction.";
   if (r.says) return r.says;

@@ -127,5 +127,5 @@ function curveFigure(curve) {
     const ticks = curve.rows.map((row, place) => (row[5 + k] === level ? `M${x(place).toFixed(1)} ${middle - 4}v8` : "")).join("");
     svg.append(draw("path", { class: "ticks", d: ticks }));
   });
-  return make("figure", { class: "curve" }, make("h3", {}, `Every sensible choice: ${curve.list}`), make("figcaption", {}, `${curve.rows.length} specifications by size of d; the ring is the published setting, colour is p ≤ ${curve.alpha}. ${curve.sentence}`), make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Specification curve" }, svg));
+  return make("figure", { class: "curve" }, make("h3", {}, `Every reasonable choice: ${curve.list}`), make("figcaption", {}, `${curve.rows.length} specifications by size of d; the ring is the published setting, colour is p ≤ ${curve.alpha}. ${curve.sentence}`), make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Specification curve" }, svg));
 }
