@@ -52,7 +52,7 @@ def load_test(name_or_path: str | Path) -> Test:
     """
     tests = load_tests([name_or_path])
     if len(tests) != 1:
-        raise CatalogueError(f"'{name_or_path}' means {len(tests)} tests, but one is expected")
+        raise CatalogueError(f"'{name_or_path}' matches {len(tests)} tests, but one is expected")
     return tests[0]
 
 

@@ -30,6 +30,10 @@ COMMANDS = {
         "questions:multiverse",
         "Run every combination of reasonable choices, and test whether they change the conclusion.",
     ),
+    "rank": (
+        "rank:rank",
+        "Measure whether the same text ranks the same under another name, in search, retrieval and screening.",
+    ),
     "mitigate": (
         "questions:mitigate",
         "Fit transforms, write the changed vectors, and judge whether the mitigation worked.",

@@ -1,4 +1,4 @@
-"""Compare how two groups of names rank in the same contexts: win rate, exact p and intervals (docs/methods 14).
+"""Compare how two groups of names rank in the same contexts: win rate, exact p and intervals (docs/methods 15).
 
 Scores are a matrix with names down and contexts across; a context is a query with a passage. Names are the unit of
 inference: the same names occur in every context, so that more contexts do not make more names.
