@@ -208,7 +208,7 @@ class _Group:
                 scores=np.array([unit.score for unit in words]),
                 p_value=row.p_value,
                 ddof=row.ddof,
-                tables=_with_templates(row.tables, row) if row.tables else None,
+                tables=with_templates(row.tables, row) if row.tables else None,
                 pieces=None if row.pieces is None else np.array(row.pieces),
                 p_random=row.p_random,
                 stable=row.robustness.hangs_on("word", alpha) is None if row.robustness else None,
@@ -242,7 +242,7 @@ def _group(topic: str, places: Sequence[int], results: Sequence[Result]) -> _Gro
     return _Group(tested, tested_places, known, why_not, first.info.poolable and first.signed)
 
 
-def _with_templates(tables: AttributeTables, row: Result) -> AttributeTables:
+def with_templates(tables: AttributeTables, row: Result) -> AttributeTables:
     """Return the tables with scores by template, if each target word appears once in each of the same templates."""
     by_word: dict[tuple[str, str], dict[str | None, float]] = {}
     for score in row.scores:
