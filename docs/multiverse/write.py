@@ -192,7 +192,7 @@ def main(folder: Path) -> None:
         "agreement": "\n".join(agreement(record["agreement"])),
         "curves": "\n".join(curves(pairs)),
     }
-    page = (HERE / "template.md").read_text(encoding="utf-8")
+    page = (HERE / "multiverse.md.in").read_text(encoding="utf-8")
     for name, text in parts.items():
         page = page.replace("{{" + name + "}}", text)
     PAGE.write_text(page.rstrip() + "\n", encoding="utf-8")

@@ -33,7 +33,7 @@ from weatherglass.storage.atomic import write_whole
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference.md"
-TEMPLATE = Path(__file__).with_name("template.md")
+TEMPLATE = Path(__file__).with_name("reference.md.in")
 
 
 @dataclass(frozen=True, slots=True)

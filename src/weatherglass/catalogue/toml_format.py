@@ -299,7 +299,7 @@ def _read_context(source: Source, content: Mapping[str, Any], sets: Iterable[Ele
     context = content.get("context", "sent" if in_sentences else "word")
     if context not in known:
         hint = did_you_mean(str(context), known)
-        raise source.error("context", f"{context!r} is none of {', '.join(known)}{hint}")
+        raise source.error("context", f"{context!r} is not one of {', '.join(known)}{hint}")
     return cast(Context, context)
 
 
@@ -373,7 +373,7 @@ def _read_form(
             if value not in values:
                 raise source.error(
                     f"words.{form}.{value}",
-                    f'is none of {", ".join(values)}; write {values[0]} = ["word", …]',
+                    f'is not one of {", ".join(values)}; write {values[0]} = ["word", …]',
                 )
         return _grouped(source, f"words.{form}", entry, present)
     stated = {word: checked_text(source, f"words.{form}.{word}", text) for word, text in entry.items()}

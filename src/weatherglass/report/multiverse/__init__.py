@@ -158,7 +158,7 @@ def _cell(value: Any) -> str:
 
 
 def largest_shares(decomposition: Mapping[str, Any]) -> str:
-    """Return the three choices that move d most, with shares of the variance.
+    """Return the three choices that change d most, with their shares of the variance.
 
     >>> largest_shares({"variance": 0.5, "main": {"statistic": 0.3}, "pairs": {}, "rest": 0.2})
     'statistic 60 %, rest 40 %'
@@ -182,7 +182,7 @@ def lists_of(
 
 
 def named_targets(targets: str) -> str:
-    """Return target sets in the names that people use."""
+    """Return the names of target sets for readers."""
     return " and ".join(map(set_name, targets.split(" and ")))
 
 

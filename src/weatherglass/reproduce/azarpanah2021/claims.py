@@ -69,13 +69,15 @@ def check_claims(results: Results) -> list[Claim]:
         _contextual_models_show_less(results),
         _gpt_shows_the_fewest(results),
         _on_cells(
-            "With the mean Euclidean distance, GPT has weat2, 3 and 5, ELMo weat1, 3 and 6",
+            "With the mean Euclidean distance, GPT shows weat2, 3 and 5, and ELMo weat1, 3 and 6",
             cells,
             _significant_tests({"gpt": ("weat2", "weat3", "weat5"), "elmo": ("weat1", "weat3", "weat6")}),
             "Table 3 counts 3 and 3; which tests they are is not legible",
         ),
         _on_cells(
-            "With the mean Euclidean distance, no contextual model has weat7, 9 or 10", cells, _none_of_three
+            "With the mean Euclidean distance, no contextual model shows weat7, 9 or 10",
+            cells,
+            _none_of_three,
         ),
         _confirms_caliskan(results),
     ]
