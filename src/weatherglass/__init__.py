@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     multiverse = _multiverse
     test = _test
-    study = _study  # Type checkers take an import under another name for a private one.
+    study = _study  # Type checkers treat an import under another name as private.
 
 _PLACES = {
     "associate": "audit.evaluate",

@@ -1,4 +1,4 @@
-"""The command `weatherglass`, which `python -m weatherglass` runs, too."""
+"""Define the command `weatherglass`, which `python -m weatherglass` runs, too."""
 
 import sys
 
@@ -6,9 +6,8 @@ import sys
 def main() -> None:
     """Run the command line; Ctrl-C also ends it quietly while it is still being imported."""
     try:
-        from weatherglass.cli import (
-            main as run,  # here: worker processes import this module without needing it
-        )
+        # Worker processes import this module, and do not need the command line.
+        from weatherglass.cli import main as run
     except KeyboardInterrupt:
         sys.exit(130)
     run()

@@ -1,4 +1,4 @@
-"""Run an audit: compute what is missing of a plan, and store results and record."""
+"""Run an audit: compute the results of a plan that are missing, and store results and record."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Audit:
         """Prepare to run a plan; the other arguments are those of `weatherglass.run`.
 
         Args:
-            call: who asked for the run, and how, for its record.
+            call: the command line or Python call that started the run, for its record.
             added_to: the record of the run in the folder, if these results are added to it.
         """
         self.plan = plan
@@ -66,10 +66,10 @@ class Audit:
         self.finished = {key: earlier[key] for key in self.order if key in earlier}
         self.failures: list[Failure] = []
         self.unreadable = folder.warnings if folder else []
-        """What could not be read of the folder's journal."""
+        """Warnings about lines of the folder's journal that could not be read."""
 
     def run(self) -> Run:
-        """Compute what is missing; table and record show what is finished even if the work is stopped."""
+        """Compute the missing results; table and record contain the finished ones even if the work is interrupted."""
         plan, failures, unreadable = self.plan, self.failures, self.unreadable
         asked_for = run_record(plan, self.call, now(), added_to=self.added_to, kept=self.kept)
         finished = self._results()
@@ -77,7 +77,7 @@ class Audit:
         try:
             self._compute_all()
         except OutputError:
-            raise  # The folder itself is the trouble; what is finished is in its journal.
+            raise  # The folder cannot be written; the finished results are in its journal.
         except BaseException:
             finished = self._results()
             record = finished_record(asked_for, plan, finished, failures, unreadable, "interrupted")
@@ -105,7 +105,7 @@ class Audit:
         return [self.finished[key] for key in self.order if key in self.finished]
 
     def _write(self, results: Sequence[Result], record: dict[str, Any]) -> None:
-        """Write table and record, where there is a folder."""
+        """Write table and record if there is a folder."""
         if self.folder:
             self.folder.write_table(results)
             self.folder.write_record(record)
@@ -124,13 +124,13 @@ class Audit:
             raise unusable[0]
 
     def _compute_model(self, model: PlannedModel) -> None:
-        """Compute what is missing of one model; its texts are encoded together, each once."""
+        """Compute the missing results of one model; each distinct text is encoded once."""
         plan = self.plan
         rows = [row for row in plan.rows if row.model is model and row.key not in self.finished]
         if rows:
             tests = list({row.test.name: row.test for row in rows}.values())
             encodings = self._encode(model, tests, rows)
-        # A metric that cannot measure a test is a failure that says why, unless only a glob asked for it.
+        # A metric that cannot measure a test is recorded as a failure, unless only a glob selected it.
         self.failures += [
             Failure(model.name, test.name, why_not(test, metric))
             for test in plan.tests
@@ -141,9 +141,9 @@ class Audit:
             return
         whitened = any(row.metric.info.covariances for row in rows)
         covariances = self._covariances(tests, encodings) if whitened else None
-        # Compiled kernels are ready before other processes need them.
+        # Compile the kernels before other processes need them.
         prepare(lambda message: self.progress.stage(message, 1))
-        # Metrics of one class share their computation and fail together; others are not touched by that.
+        # Metrics of one class share their computation and fail together; other metrics are not affected.
         work: dict[tuple[str, Part], dict[type, list[Metric]]] = {}
         for row in rows:
             by_class = work.setdefault((row.test.name, row.part), {})
@@ -190,7 +190,7 @@ class Audit:
                 try:
                     pair = covariances_for(test, self.plan.synonyms, covariances)
                 except UnitError as error:
-                    # Only what needs a covariance fails with it.
+                    # Only the metrics that need the covariance fail.
                     failed = ", ".join(metric.name for metric in metrics if metric.info.covariances)
                     self.failures.append(Failure(model.name, test.name, f"{failed}: {error}"))
                     metrics = [metric for metric in metrics if not metric.info.covariances]

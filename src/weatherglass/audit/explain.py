@@ -24,7 +24,7 @@ from weatherglass.warnings import folded
 
 EXACT = ("enumerate", "meet-in-the-middle", "lattice")
 FORMULAS = {"eq2": "smallest |m(w, a) - m(w, b)|"}
-"""What a statistic without direction takes from the measures to A and to B, where its name does not say it."""
+"""The formula of a statistic without direction whose name does not describe it."""
 ALL_DIGITS = 12
 TELLING = 3
 """How many of the most influential words and templates are listed."""
@@ -49,7 +49,7 @@ class Explanation:
     """The exchangeable units of X, each with its score."""
     y: Sequence[UnitScore]
     steps: tuple[str, ...]
-    """Everything, line by line."""
+    """All steps, one line each."""
     profiles: tuple[Reported, ...]
     """Empty for a sentence test by words: the papers' scores are not those of the run."""
 
@@ -61,17 +61,17 @@ def explain(
     metric: str | None = None,
     digits: int = ALL_DIGITS,
 ) -> Explanation:
-    """Read one row of a run and lay out its steps; nothing but the folder is needed.
+    """Read one row of a run and explain its steps; only the folder is needed.
 
     Args:
-        folder: of a run.
+        folder: the folder of a run.
         test: its name in the run.
-        model: which, if the run has several.
-        metric: which, if the run has several.
-        digits: of the numbers in the steps; by default enough to compute d and p again.
+        model: the model, if the run has several.
+        metric: the metric, if the run has several.
+        digits: significant digits of the numbers; by default enough to compute d and p again.
 
     Raises:
-        WeatherglassError: if the folder does not contain exactly one row like this.
+        WeatherglassError: if not exactly one row of the run matches.
     """
     run = read_whole_run(Path(folder))
     show = partial(_number, digits=digits)
@@ -101,7 +101,7 @@ def explain(
 
 Units = Sequence[UnitScore]
 Show = Callable[[float], str]
-"""Writes a number with the digits asked for."""
+"""Returns a number as text, with the chosen number of digits."""
 
 
 def _of_role(units: Units, role: str) -> Units:

@@ -1,4 +1,4 @@
-"""Read a run back from its folder: results, record, and what is missing of them."""
+"""Read a run from its folder: results and record, and what is missing."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _read_run(path: Path, record: dict[str, Any]) -> Run:
 
 
 def read_whole_run(path: Path) -> Run:
-    """Read a run of which nothing may be lacking.
+    """Read a run that must be complete.
 
     Raises:
         OutputError: if the folder does not contain a run, or a part of it is missing or cannot be read.
@@ -119,7 +119,7 @@ def record_if_readable(folder: Path) -> dict[str, Any] | None:
 
 
 def read_record(folder: Path) -> dict[str, Any]:
-    """Return what run.json says.
+    """Return the content of run.json.
 
     Raises:
         OutputError: if it is missing, damaged, in another format, without a checksum, or not the record of a run.

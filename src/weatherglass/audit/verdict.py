@@ -1,4 +1,4 @@
-"""Judge topics: what the tests of one topic, model and metric show together (docs/methods 12)."""
+"""Judge what the tests of one topic show together, by model and metric (docs/methods 12)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONTROL = "control"
 ROW_WARNINGS = ("cannot-survive", "pieces")
 """The kinds of warnings that come with an outcome."""
 ROW_FIELDS = ("outcome", "limit", "marked", "p_max_t", "p_pieces", "effect_size_pieces")
-"""What the verdicts say of single rows; the record of a run keeps it, one entry for each result."""
+"""Fields of a row that its verdict sets; run.json stores them for each result."""
 IAT: Mapping[str, float] = {
     "weat1": 1.35,
     "weat2": 1.66,
@@ -55,13 +55,13 @@ class Verdict:
     why: str = ""
     """The reason in one sentence."""
     check: bool = False
-    """Whether it is a sanity check, which has no outcome but is found or not."""
+    """Whether it is a sanity check, which has no outcome and is either found or not."""
     found: bool | None = None
     """Whether a sanity check has p ≤ alpha in the expected direction, without correction; None for other topics."""
     sets: tuple[tuple[str, ...], ...] = ()
     """The categories of X, Y, A and B over all tests; empty if a test has other sets."""
     tests: tuple[str, ...]
-    """The tests that take part."""
+    """The tests that are included."""
     measured: tuple[str, ...] = ()
     """The tests that are measured, not tested."""
     marked: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ class Verdict:
     p: float | None = None
     """p of D for fixed attributes, before correction."""
     p_method: str = ""
-    """How it was computed."""
+    """How p was computed."""
     p_adjusted: float | None = None
     """The larger of p and p_pieces, after Holm over the topics."""
     p_random: float | None = None
@@ -85,7 +85,7 @@ class Verdict:
     multiverse_p: float | None = None
     """p over all specifications of a multiverse, corrected; None if none was run."""
     family: int = 0
-    """N: the topics of this model and metric that were corrected together; 1 for a sanity check."""
+    """N, the number of topics of this model and metric that were corrected together; 1 for a sanity check."""
     effect_size: float | None = None
     """D: the weighted mean of d; None if the metric has no d with a sign."""
     ci_low: float | None = None
@@ -99,7 +99,7 @@ class Verdict:
     placebo: float | None = None
     """95 % of random divisions of the attribute words into A and B have a smaller |D|."""
     effect_sizes: Mapping[str, float | None]
-    """d of each test that takes part."""
+    """d of each test that is included."""
     tau2: float | None = None
     """The variance of d over tests; only from six tests on."""
     further_low: float | None = None
@@ -142,11 +142,11 @@ def conclude(
     A test without a topic is a topic by itself.
 
     Args:
-        results: judged, of one run.
+        results: the judged results of one run.
         topics: the topic of each test, by name.
-        alpha: of each family, and of the results' leave-one-out.
+        alpha: the significance level of each family, and of the results' leave-one-out.
         smallest: the smallest |d| of interest.
-        multiverse_p: of topics of which a multiverse was run.
+        multiverse_p: p of the topics for which a multiverse was run.
     """
     families: dict[tuple[str, str, str], dict[str, list[int]]] = {}
     checks: dict[tuple[str, str, str], dict[str, list[int]]] = {}
@@ -168,7 +168,7 @@ def conclude(
 def recorded(
     results: Sequence[Result], record: Mapping[str, Any], multiverse_p: MultiverseP | None = None
 ) -> tuple[list[Result], list[Verdict]]:
-    """Return what `conclude` does, with topics and settings from the record of a run."""
+    """Return what `conclude` returns, with topics and settings from the record of a run."""
     settings = record.get("settings", {})
     if not results or "alpha" not in settings:
         return list(results), []
@@ -182,7 +182,7 @@ def recorded(
 
 
 def outcomes_record(results: Sequence[Result]) -> list[list[Any]]:
-    """Return the outcome of each result as run.json keeps it, so that a run that is read again need not be judged."""
+    """Return the outcome of each result as run.json stores it, so that a stored run need not be judged again."""
     return [
         [
             *(getattr(result, name) for name in ROW_FIELDS),
@@ -193,7 +193,7 @@ def outcomes_record(results: Sequence[Result]) -> list[list[Any]]:
 
 
 def with_outcomes(results: Sequence[Result], outcomes: Sequence[Sequence[Any]]) -> list[Result]:
-    """Return the results with what `outcomes_record` kept of them.
+    """Return the results with the outcomes that `outcomes_record` stored.
 
     Raises:
         ValueError: if the record does not have one entry for each result.
@@ -307,7 +307,7 @@ class _Group:
     tested: Sequence[Result]
     """The rows that are tested."""
     places: Sequence[int]
-    """Their places among the results of the run."""
+    """Their positions in the results of the run."""
     known: Verdict
     """The verdict without its outcome and numbers."""
     why_not: str
@@ -331,7 +331,7 @@ class _Group:
                 scores=np.array([unit.score for unit in words]),
                 p_value=row.p_value,
                 ddof=row.ddof,
-                tables=_with_templates(row.tables, row) if row.tables else None,
+                tables=with_templates(row.tables, row) if row.tables else None,
                 pieces=None if row.pieces is None else np.array(row.pieces),
                 p_random=row.p_random,
                 stable=row.robustness.hangs_on("word", alpha) is None if row.robustness else None,
@@ -365,7 +365,7 @@ def _group(topic: str, places: Sequence[int], results: Sequence[Result]) -> _Gro
     return _Group(tested, tested_places, known, why_not, first.info.poolable and first.signed)
 
 
-def _with_templates(tables: AttributeTables, row: Result) -> AttributeTables:
+def with_templates(tables: AttributeTables, row: Result) -> AttributeTables:
     """Return the tables with scores by template, if each target word appears once in each of the same templates."""
     by_word: dict[tuple[str, str], dict[str | None, float]] = {}
     for score in row.scores:
@@ -472,7 +472,7 @@ def _why(verdict: Verdict, group: _Group) -> str:
             return f"p = {_p(verdict.p)}, but {corrected}{pieces}"
         case Outcome.SMALL:
             return f"every test rules out |d| above {verdict.excluded_above:.2f}"
-        case _:  # how much a null result says: U and the smallest effect that is found
+        case _:  # what a null result rules out (U), and the smallest effect that the tests detect
             excluded, least = verdict.excluded_above, verdict.minimum_detectable
             why = "no effect size can be ruled out"
             if excluded is not None:

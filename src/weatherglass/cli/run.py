@@ -122,6 +122,7 @@ def run(
     from weatherglass.api.audits import run as audit
     from weatherglass.audit.stored import record_if_readable
     from weatherglass.cli.progress import progress
+    from weatherglass.cli.tables import show_tables
     from weatherglass.encoders import DEFAULT_MODEL
 
     rules = earlier = judged = None
@@ -140,6 +141,8 @@ def run(
         if not add:
             check_common(earlier, [test.name for test in choose_tests(tests)], "this run")
     held = None if quiet or as_json else record_if_readable(folder)
+    if not quiet and not as_json:
+        show_tables(tests)
     with progress(quiet or as_json, folder) as bar:
         finished = audit(
             list(models) or [DEFAULT_MODEL],

@@ -1,8 +1,8 @@
-"""Parse conditions on results, such as `abs(effect_size) > 0.8 and p_adjusted < 0.01`, by `ast`; nothing is run.
+"""Parse conditions on results, such as `abs(effect_size) > 0.8 and p_adjusted < 0.01`, with `ast`; nothing is executed.
 
 The text is split into tokens here, so that Python sees only names, operators, parentheses and a 0 for each number and
-'text': it decides the precedence and nothing more. The tree becomes steps on a stack, so nothing recurses. A comparison
-with a value that a row does not have is undecided, and remains so unless the other side of an `and` or `or` settles it
+'text', and only decides the precedence. The tree becomes steps on a stack, so nothing recurses. A comparison with a
+value that a row does not have is undecided, and remains so unless the other side of an `and` or `or` settles it
 (Kleene's three values).
 """
 
@@ -26,12 +26,12 @@ from weatherglass.storage.printable import one_line
 LONGEST = 1000
 """Characters that an expression may have."""
 SHOWN = 100
-"""Characters of it that an error repeats."""
+"""Characters of the expression that an error message repeats."""
 DEEPEST = 30
-"""How deep parentheses, signs and negations may be nested."""
+"""Largest nesting depth of parentheses, signs and negations."""
 
 Value = float | str | bool | None
-"""None is a number or a text that the row does not have, or a condition that cannot be decided."""
+"""None stands for a number or a text that the row does not have, or a condition that cannot be decided."""
 Row = Mapping[str, object]
 
 _TOKEN = re.compile(
@@ -87,14 +87,14 @@ _CALCULATE: Mapping[str, Callable[[float, float], float]] = {
 
 
 class Step(NamedTuple):
-    """One operation on the stack: what it takes, and what it puts there instead."""
+    """One operation on the stack, which replaces its operands by the result."""
 
     kind: str
-    """number, text or condition: what it puts on the stack."""
+    """The kind of the result: number, text or condition."""
     takes: int
-    """How many values it takes from the stack."""
+    """Number of operands."""
     value: Callable[..., Value]
-    """Called with the row and the values taken."""
+    """Called with the row and the operands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +125,11 @@ def parse(
     Args:
         source: the expression.
         columns: each name and whether it is a "number" or a "text".
-        words: the texts that a column can have, of columns that can have no others. A comparison with another text
-            would never hold, and the gate would pass in silence.
+        words: the texts that a column can have, for columns with a fixed list. A comparison with another text would
+            never be true, and the gate would always pass.
 
     Raises:
-        GateError: saying what is wrong, and where.
+        GateError: stating what is wrong, and where.
     """
     if len(source) > LONGEST:
         raise GateError(f"the expression has {len(source)} characters; {LONGEST} are allowed")
@@ -161,7 +161,7 @@ class _Token(NamedTuple):
 
 
 def _tokens(source: str) -> list[_Token]:
-    """Return the tokens; raise for one that the language does not have."""
+    """Return the tokens; refuse one that the language does not have."""
     tokens = []
     for match in _TOKEN.finditer(source):
         kind, text = str(match.lastgroup), match.group()
@@ -176,8 +176,8 @@ def _tokens(source: str) -> list[_Token]:
 def _check_shape(source: str, tokens: Sequence[_Token]) -> None:
     """Check that parentheses match, nesting is bounded, and an operator is between any two operands.
 
-    Python would notice most of this as well, but not always at the token that is wrong, and not before it has
-    gone as deep as the text does.
+    Python would detect most of these errors, but not always at the wrong token, and only after recursing as deep as the
+    text.
     """
     levels = [0]  # the depth inside each open parenthesis
     depth = 0
@@ -206,7 +206,7 @@ def _check_shape(source: str, tokens: Sequence[_Token]) -> None:
 
 
 class _Translation:
-    """Translates tokens into steps; a node of the tree that is not named here is refused."""
+    """Translate tokens into steps; a node of the tree that is not named here is refused."""
 
     def __init__(
         self,
@@ -334,7 +334,7 @@ class _Translation:
 
 
 def _operands(node: ast.expr) -> list[ast.expr]:
-    """Return what a node is computed from; the name of a function is not an operand."""
+    """Return the operands of a node; the name of a function is not an operand."""
     if isinstance(node, ast.Call):
         return node.args
     return [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
@@ -373,14 +373,14 @@ def _compared(symbol: str, left: object, right: object) -> bool | None:
 
 
 def _both(left: bool | None, right: bool | None) -> bool | None:
-    """Return the conjunction: False where a side is false, whatever the other."""
+    """Return the conjunction; it is False if a side is false, whatever the other is."""
     if left is False or right is False:
         return False
     return None if left is None or right is None else True
 
 
 def _either(left: bool | None, right: bool | None) -> bool | None:
-    """Return the disjunction: True where a side is true, whatever the other."""
+    """Return the disjunction; it is True if a side is true, whatever the other is."""
     if left is True or right is True:
         return True
     return None if left is None or right is None else False

@@ -1,4 +1,4 @@
-"""Units on a Dask cluster: any scheduler that the user's site already runs (SLURM, Kubernetes, a few machines)."""
+"""Compute units on a Dask cluster, with any scheduler that the user's site runs (SLURM, Kubernetes, a few machines)."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 CONNECT_TIMEOUT = 15
-"""Seconds that a scheduler may take to answer."""
+"""Seconds to wait for the answer of a scheduler."""
 
 QUEUE_PER_THREAD = 2
-"""Units handed out per thread of the cluster: enough that no worker waits, few enough that units do not pile up."""
+"""Units that are handed out per thread of the cluster, so that no worker waits and units do not pile up."""
 
 
 class DaskCluster:
-    """The workers of a scheduler. Each unit has one thread of BLAS and torch: the workers share the cores.
+    """The workers of a scheduler. Each unit uses one thread of BLAS and torch, since the workers share the cores.
 
     If a worker is lost, Dask gives its units to others. A unit that fails because of a disk or
     the network is retried a limited number of times; any other error is reported and not retried.
@@ -52,7 +52,7 @@ class DaskCluster:
     def map(
         self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
     ) -> Iterator[Outcome[U, R]]:
-        """Yield outcomes as they come, from any worker."""
+        """Yield outcomes as they finish, from any worker."""
         with self._client() as client, self._common(client, common) as shared:
             try:
                 yield from self._map(client, function, units, shared)
@@ -86,7 +86,7 @@ class DaskCluster:
             if answer is None:
                 if client.status != "running" or tries >= ATTEMPTS:
                     raise self._connection_lost()
-                # The only worker that held the common array, or this unit's result, died before others had a copy.
+                # The only worker with the common array, or with the result of this unit, died before others had a copy.
                 shared.send_again()
                 submit(unit, tries + 1)
                 continue
@@ -126,7 +126,7 @@ class DaskCluster:
             ) from None
         log = logging.getLogger("distributed")
         before = log.level
-        log.setLevel(logging.CRITICAL)  # errors are reported once, by us
+        log.setLevel(logging.CRITICAL)  # Dask would report errors a second time
         try:
             yield client
         finally:
@@ -155,12 +155,12 @@ class DaskCluster:
 
 @dataclass(slots=True)
 class CommonArray:
-    """The array that all units share, as the workers get it."""
+    """The array that all units share, in the form that is sent to the workers."""
 
     handle: Any
-    """A future of it, the file that it is in, or None."""
+    """A future of the array, its file, or None."""
     send: Callable[[], Any] | None = None
-    """Sends it to the workers that there are now; None if it was not sent."""
+    """Send the array to the current workers; None if it was not sent."""
 
     def send_again(self) -> None:
         """Send the array again after the workers that had it are lost."""
@@ -174,9 +174,9 @@ def dask(options: EngineOptions) -> DaskCluster:
 
 
 def _answer(future: Future[Any]) -> tuple[Any | None, Exception | None] | None:
-    """Return what a unit gave, or the error that ended it; None if it is lost.
+    """Return the value or the error of a unit; None if it is lost.
 
-    A finished unit can still be lost: its worker keeps the result until it is fetched, and may die before that.
+    A finished unit can still be lost, because its worker keeps the result until it is fetched, and may die before that.
     """
     from distributed import CancelledError, KilledWorker
 
@@ -196,7 +196,7 @@ def _answer(future: Future[Any]) -> tuple[Any | None, Exception | None] | None:
 def attempt_on_worker(
     function: Callable[..., Any], unit: Any, common: AnyMatrix | Path | None
 ) -> tuple[Any | None, Exception | None]:
-    """Compute one unit on a worker, with one thread; an error that the machine may be to blame for names it."""
+    """Compute one unit on a worker, with one thread; an error that may be due to the machine names it."""
     from threadpoolctl import threadpool_limits
 
     _one_torch_thread()
@@ -220,7 +220,7 @@ def _one_torch_thread() -> None:
 
 
 def _with_host(error: Exception | None) -> Exception | None:
-    """Return where a file or a library is missing, the machine matters; where a test has no answer, it does not."""
+    """Return an error with the name of the machine, if a file or a library is missing there; otherwise unchanged."""
     host = f"worker on {socket.gethostname()}"
     if isinstance(error, WeatherglassError) and not isinstance(error, UnitError):
         return type(error)(f"{host}: {error}")

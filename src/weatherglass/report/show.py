@@ -1,6 +1,6 @@
-"""Show what a user holds: all that the methods of `Run`, `Multiverse` and `Ranking` need of the reports.
+"""Show a `Run`, a `Multiverse` or a `Ranking`: everything that their methods need from the reports.
 
-These classes are in rooms below, and this is the one module of the reports that they import, when they are called.
+These classes are in lower layers; this is the only module of the reports that they import, when a method is called.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _PLACES = {
     **dict.fromkeys(("latex", "markdown"), "tables"),
     **dict.fromkeys(("bibtex", "methods_paragraph", "model_card_block", "sentences"), "writing"),
 }
-__getattr__, __dir__ = lazy_names("weatherglass.report", _PLACES)  # one of them at a time is used
+__getattr__, __dir__ = lazy_names("weatherglass.report", _PLACES)  # imported when they are used
 PlotKind = Literal["topics", "forest", "matrix", "curve"]
 PLOTS: tuple[PlotKind, ...] = ("topics", "forest", "matrix", "curve")
-HEADS = ("model", "topic", "specifications", "smallest d", "largest d", "p of the mean", "corrected p")
+HEADS = ("model", "topic", "specifications", "smallest d", "largest d", "multiverse p", "corrected p")
 
 
 def run_plot(run: Run, kind: PlotKind, metric: str | None, size: str | None) -> Axes:

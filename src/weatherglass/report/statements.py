@@ -1,4 +1,4 @@
-"""Say what may be said of a run: one sentence for each outcome, what must be said with it, and the headline.
+"""Write what can be said about a run: a sentence for each outcome, the caveats that belong to it, and the headline.
 
 Terminal, page, `report -f sentences`, model card, pull-request summary, JUnit and notebook take their sentences from
 here, so that they cannot contradict each other. Headlines and findings name robust associations only (docs/methods 12).
@@ -29,12 +29,13 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One of the seven words: its heading, what it means, and what may not be concluded."""
+    """An outcome in words: its heading, its meaning, and what must not be concluded from it."""
 
     heading: str
-    """As the heading of a group of topics."""
+    """The heading of a group of topics."""
     meaning: str
-    """With {topics}, the number of topics corrected for, and {chance}, one in how many is marked by chance."""
+    """The meaning, with {topics}, the number of topics corrected for, and {chance}, one in how many is marked by
+    chance."""
     may_not: str
 
     def explained(self, topics: int, alpha: float) -> str:
@@ -80,7 +81,7 @@ WORDS: dict[Outcome, Word] = {
         "that there is no association: tests of few words miss most effects",
     ),
 }
-"""In the order in which topics are listed."""
+"""Outcomes in the order in which topics are listed."""
 MEASURED = Word(
     "Measured, not tested",
     "the texts of a group share words or pieces of words that the other group lacks, so that no p can be given",
@@ -106,7 +107,7 @@ def outcome_text(verdict: Verdict) -> str:
 
 
 def reason(verdict: Verdict) -> str:
-    """Return why a verdict is what it is, as a sentence; one that begins with the name of a test keeps it as it is."""
+    """Return the reason for a verdict as a sentence, capitalised unless it begins with the name of a test."""
     why = verdict.why.rstrip(".")
     named = any(why.startswith(test) for test in verdict.marked)
     said = f"{why if named else capitalised(why)}." if why else ""
@@ -114,9 +115,9 @@ def reason(verdict: Verdict) -> str:
 
 
 def beside_pieces(verdict: Verdict) -> str:
-    """Return mean d with the number of pieces held fixed, where that p decides; empty for other verdicts.
+    """Return mean d with the number of pieces held fixed, if its p decides; empty for other verdicts.
 
-    D itself may then have an interval without 0 although nothing is found.
+    The interval of D itself may then exclude 0 although nothing is found.
     """
     low, high = verdict.ci_pieces_low, verdict.ci_pieces_high
     if verdict.limit != "pieces" or verdict.effect_size_pieces is None or low is None or high is None:
@@ -125,7 +126,7 @@ def beside_pieces(verdict: Verdict) -> str:
 
 
 def rank(verdict: Verdict) -> tuple[int, float]:
-    """Return what sorts verdicts: the strongest outcome first, then the largest effect."""
+    """Return a key that sorts verdicts, the strongest outcome first, then the largest effect."""
     order = [*map(str, Outcome), None]
     return order.index(verdict.outcome), -abs(verdict.effect_size or 0.0)
 
@@ -146,7 +147,7 @@ def failed_checks(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 
 def sign_of(verdict: Verdict) -> int:
-    """Return the sign of D; 0 where its interval contains 0, so that no direction is stated."""
+    """Return the sign of D; 0 if its interval contains 0, so that no direction is stated."""
     low, high = verdict.ci_low, verdict.ci_high
     if verdict.effect_size is None or low is None or high is None or low <= 0 <= high:
         return 0
@@ -154,7 +155,7 @@ def sign_of(verdict: Verdict) -> int:
 
 
 def sizes(verdict: Verdict, alpha: float, p: bool = True) -> str:
-    """Return mean d with its interval and p, as a sentence has them in brackets."""
+    """Return mean d with its interval and p, for brackets in a sentence."""
     several = len(verdict.tests or verdict.measured) > 1
     parts = []
     if verdict.effect_size is not None:
@@ -177,7 +178,7 @@ def standing_text(verdict: Verdict) -> str:
 
 
 def pieces_note(found: Iterable[Result | Verdict]) -> str:
-    """Return why a row or topic is inconclusive although its interval leaves out 0; empty where none is."""
+    """Return why a row or topic is inconclusive although its interval excludes 0; empty if none is."""
     decided = any(one.limit == "pieces" and one.outcome == Outcome.INCONCLUSIVE for one in found)
     return (
         "Inconclusive although the interval excludes 0: with the number of pieces held fixed, p is too large."
@@ -187,11 +188,11 @@ def pieces_note(found: Iterable[Result | Verdict]) -> str:
 
 
 def sentence(verdict: Verdict, alpha: float, model: str = "") -> str:
-    """Return the sentence that may be written of one verdict.
+    """Return the sentence that may be written about one verdict.
 
     Args:
-        verdict: of a topic or a sanity check.
-        alpha: the level of the run.
+        verdict: the verdict on a topic or a sanity check.
+        alpha: the significance level of the run.
         model: the name of the model for readers; by default that of its file or folder.
     """
     whom, topic = model or model_name(verdict.model), topic_name(verdict.topic)
@@ -281,7 +282,7 @@ def _check_sentence(verdict: Verdict, alpha: float, whom: str) -> str:
 
 
 def _listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
-    """Return names with "and", the first few."""
+    """Return the first few names, joined with "and"."""
     names = list(names)
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
@@ -290,16 +291,16 @@ def _listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a headline; what it is about is marked."""
+    """A piece of a headline; names of topics are marked."""
 
     text: str
     marked: bool = False
 
 
 def headline(verdicts: Sequence[Verdict]) -> list[Part]:
-    """Return the answer of a run by one metric: robust associations, or that there are none; then what is limited.
+    """Return the headline of a run by one metric: robust associations, or that there are none; then limited ones.
 
-    A failed sanity check is part of it, whatever was found.
+    A failed sanity check is always included.
     """
     found = topics(verdicts)
     judged = [one for one in found if one.outcome]
@@ -341,7 +342,7 @@ def headline(verdicts: Sequence[Verdict]) -> list[Part]:
 
 
 def failed_check_text(verdicts: Sequence[Verdict]) -> str:
-    """Return that sanity checks failed and, with several models, where; empty where none failed."""
+    """Return how many sanity checks failed and, with several models, in which; empty if none failed."""
     failed = failed_checks(verdicts)
     models = list(dict.fromkeys((one.model, one.options) for one in verdicts))
     if not failed:
@@ -372,7 +373,7 @@ def _of(found: Sequence[Verdict], judged: Sequence[Verdict], models: Sequence[tu
 def _named(
     found: Sequence[Verdict], models: Sequence[tuple[str, str]], marked: bool = True
 ) -> Iterator[Part]:
-    """Yield the topics, each with its models where there are several, and with the one word that it depends on."""
+    """Yield the topics, each with its models if there are several, or with the one word that it depends on."""
     by_topic: dict[str, list[str]] = {}
     names = dict(zip(models, labels(models), strict=True))
     for one in found:
@@ -403,7 +404,7 @@ def labels(models: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def counts(verdicts: Sequence[Verdict]) -> list[tuple[Outcome, int]]:
-    """Return how many topics have each outcome; robust and limited also where there are none."""
+    """Return the number of topics with each outcome; robust and limited are included even if they are 0."""
     found = [one.outcome for one in topics(verdicts) if one.outcome]
     always = (Outcome.ROBUST, Outcome.LIMITED)
     return [
@@ -414,7 +415,7 @@ def counts(verdicts: Sequence[Verdict]) -> list[tuple[Outcome, int]]:
 
 
 def quotable(verdicts: Sequence[Verdict], alpha: float, most: int = MOST_NAMED) -> list[str]:
-    """Return what can be said of a run by one metric: the headline, then its strongest sentences."""
+    """Return what can be said about a run by one metric: the headline, then its strongest sentences."""
     judged = [one for one in topics(verdicts) if one.outcome]
     models = list(dict.fromkeys((one.model, one.options) for one in judged))
     strong = [one for one in judged if one.outcome in (Outcome.ROBUST, Outcome.LIMITED)]
@@ -429,11 +430,11 @@ def quotable(verdicts: Sequence[Verdict], alpha: float, most: int = MOST_NAMED) 
 
 
 def caveats(verdicts: Sequence[Verdict], alpha: float, measured: str = "") -> Iterator[str]:
-    """Yield what must be said with the sentences of a run by one metric.
+    """Yield the caveats that belong to the sentences of a run by one metric.
 
     Args:
-        verdicts: of one metric.
-        alpha: the level of the run.
+        verdicts: the verdicts of one metric.
+        alpha: the significance level of the run.
         measured: where tests that are measured, not tested, are shown.
     """
     models = list(dict.fromkeys((one.model, one.options) for one in verdicts))
@@ -473,7 +474,7 @@ def _fragile_caveats(
 
 
 def failed_check_notice(verdicts: Sequence[Verdict]) -> str:
-    """Return which sanity checks failed and what that may mean, for below the headline; empty without one."""
+    """Return which sanity checks failed and what that may mean, to show below the headline; empty if none failed."""
     failed = failed_checks(verdicts)
     if not failed:
         return ""
@@ -491,7 +492,7 @@ def failed_check_notice(verdicts: Sequence[Verdict]) -> str:
 
 
 def written(verdict: Verdict, alpha: float, model: str = "") -> str:
-    """Return what a paper may write of one verdict: the sentence, what must be said with it, and what may not."""
+    """Return what a paper may write about one verdict: the sentence, its caveats, and what must not be concluded."""
     must = [*_fragile_caveats([verdict], alpha, {(verdict.model, verdict.options): model})]
     if verdict.measured and verdict.tests:
         number = len(verdict.measured)

@@ -1,4 +1,4 @@
-"""Results as text tables: Markdown, LaTeX in the style of May et al.'s Table 4, and CSV."""
+"""Write results as text tables: Markdown, LaTeX in the style of May et al.'s Table 4, and CSV."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NOT_SUPERSCRIPT = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"
 
 
 def markdown(runs: Sequence[Run]) -> str:
-    """Return one Markdown table per metric, tests down and models across, and what the marks mean."""
+    """Return one Markdown table per metric, with a row per test and a column per model, and a legend of the marks."""
     layout = lay_out(runs)
     parts = []
     for number, measure in enumerate(layout.metrics):
@@ -105,7 +105,7 @@ def _tex_value(value: object) -> str:
 
 
 def comma_separated(runs: Sequence[Run]) -> str:
-    """Return CSV: every result with all its columns, its run, and what its test compares."""
+    """Return every result as CSV, with all its columns, its run, and the sets of its test."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["run", *COLUMNS, "context", "X", "Y", "A", "B"])
@@ -145,11 +145,11 @@ def _markdown_cell(result: Result | None) -> str:
 
 
 def _quantity(info: MetricInfo, mark: str, escaped: Callable[[str], str]) -> tuple[str, str]:
-    """Return what the value is called in a caption and in a head, such as "Effect size *d*" and "*d*".
+    """Return the name of the value in a caption and in a column head, such as "Effect size *d*" and "*d*".
 
     Args:
         info: what the metric declares.
-        mark: around a variable, which is a symbol of one letter.
+        mark: the markup around a variable, which is a symbol of one letter.
         escaped: the function that escapes text.
     """
     symbol = escaped(info.symbol)
@@ -201,7 +201,7 @@ def _tex(text: str) -> str:
 
 
 def _tex_cells(result: Result | None) -> list[str]:
-    """Return d with its mark, its interval and p as TeX, where 2.6 × 10⁻¹⁰ has a power of ten of its own."""
+    """Return d with its mark, its interval and p as TeX, with powers of ten as in 2.6 × 10⁻¹⁰."""
     if result is None:
         return ["--", "", ""]
     number = effect(result.value)

@@ -69,7 +69,7 @@ def whole_file(path: Path) -> Iterator[Path]:
     unfinished = _beside(path)
     try:
         with unfinished.open("xb") as locked:
-            # Others see by the lock that the writer is alive; the system releases it when the process ends.
+            # The lock shows others that the writer is alive; the system releases it when the process ends.
             with contextlib.suppress(OSError):  # without locks, nobody removes unfinished files
                 _lock(locked)
             yield unfinished
@@ -206,7 +206,7 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove what a killed process left unfinished in `folder`; no other process may be writing there."""
+    """Remove unfinished files of a killed process from `folder`; no other process may be writing there."""
     for path in folder.glob(f"{UNFINISHED}*"):
         if path.is_dir():
             shutil.rmtree(path)
@@ -246,7 +246,7 @@ def _lock(file: IO[bytes] | int) -> None:
 
 
 def _with_name(error: OSError, path: Path) -> OSError:
-    """Return an error with its number and file; writes do not know the name, and Rust has the number in its text."""
+    """Return an error with its number and file; errors of writes lack the name, and Rust has the number in its text."""
     in_text = re.search(r"\(os error (\d+)\)", str(error)) if error.errno is None else None
     number = int(in_text[1]) if in_text else error.errno
     if number is None:
@@ -260,7 +260,7 @@ def _beside(path: Path) -> Path:
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Pause the garbage collector while many lasting objects are made: on a large run it takes a third of the time."""
+    """Pause the garbage collector while many lasting objects are made; on a large run it takes a third of the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -140,9 +140,9 @@ def _json(name: str, tree: Any, mutation: Mutation | None = None) -> Sample:
 
 
 def _read_test(path: Path) -> Reading:
-    from weatherglass.catalogue.select import read_file
+    from weatherglass.catalogue.select import read_tests
 
-    return Reading(read_file(path))
+    return Reading(read_tests(path))
 
 
 def _imported(path: Path) -> Reading:

@@ -58,9 +58,9 @@ def _reliability(path: Path) -> Reading:
 
 
 def _table(path: Path) -> Reading:
-    from weatherglass.storage.documents import read_word_table
+    from weatherglass.catalogue.words import read_words
 
-    return Reading(read_word_table(path, "share"))
+    return Reading(read_words(path, "share").words)
 
 
 def _judgements(path: Path) -> Reading:

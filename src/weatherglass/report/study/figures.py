@@ -1,4 +1,4 @@
-"""The figures of a study, drawn from its tables; nothing is computed here.
+"""Draw the figures of a study from its tables; no number is computed here.
 
 `Plan.published` has the numbers of the figures in the reproduction of Du et al. that show the same; where the paper has
 a figure per corpus, ours has a panel per corpus.
@@ -217,7 +217,7 @@ def drawings(tables: Tables) -> Iterator[Drawing]:
     conditions = tables["summary"].select("pairs", "algorithm").unique(maintain_order=True)
     for pairs, algorithm in conditions.iter_rows():
         condition = (pl.col("pairs") == pairs) & (pl.col("algorithm") == algorithm)
-        selected = {  # An empty table, such as that of batches of a single seed, is passed on as it is.
+        selected = {  # An empty table, such as that of batches of a single seed, is not filtered.
             name: table if table.is_empty() else table.filter(condition)
             for name, table in tables.items()
             if table.is_empty() or {"pairs", "algorithm"} <= set(table.columns)
@@ -307,7 +307,7 @@ def _each_pair(plan: Plan, subject: Subject, tables: Tables, measure: str) -> It
 
 def consistency_by_query(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     """Draw internal consistency by query, and of the base pairs."""
-    # From the claims, whose interval knows of other base pairs; that of the formula knows of other words only.
+    # The interval in the claims covers other base pairs; that of the formula covers only other words.
     judged = tables["claims"].filter((pl.col("claim") == ENSEMBLE) & pl.col("median").is_finite())
     named = judged.rename({"by": "rule", "median": "alpha"}).with_columns(query=pl.lit(BASE_PAIRS))
     columns = ["corpus", "rule", "query", "alpha", "low", "high"]
@@ -392,7 +392,7 @@ FIGURES_OF_A_SET = (consistency_over_algorithms, retest_of_each_pair, rater_of_e
 
 
 def remove_outdated_figures(folder: Path, drawn: Collection[str]) -> None:
-    """Remove figures that the study no longer has, after a change of its file; other files stay."""
+    """Remove figures that the study no longer has, after a change of its file; other files are kept."""
     prefixes = (*(f"{plan.name}-" for plan in PLANS), "regression-")
     for path in folder.glob("*.*"):
         if path.suffix in (".png", ".svg") and path.name.startswith(prefixes) and path.stem not in drawn:
