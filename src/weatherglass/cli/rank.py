@@ -161,7 +161,9 @@ def rank(
         from weatherglass.report.ranking import lines_of
 
         say(lines_of(found, width_of(), table))
-        say(["", f"All {len(found.comparisons)} comparisons: {folder / 'results.tsv'}"], whole=True)
+        say(
+            ["", f"Page: {folder / 'index.html'}", f"Impact statement: {folder / 'statement.md'}"], whole=True
+        )
     for breach in breaches:
         complain(f"gate: {breach}")
     if breaches:
