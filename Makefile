@@ -69,7 +69,7 @@ benchmarks: $(VENV)/installed-dev  ## measure all against the goals; fails where
 models-proof: .venv-proof/installed  ## real models from packages, beside their own libraries; writes its sections of docs/models.md
 	$(PROOF)/python -m proofs --write
 
-languages-proof: .venv-languages/installed  ## French, Japanese and Russian vectors and USE: the tables of docs/languages.md
+languages-proof: .venv-languages/installed  ## French, Japanese and Russian vectors and USE: the rows of docs/proofs/languages.tsv
 	.venv-languages/bin/python proofs/languages.py
 
 integrations-proof: .venv-integrations/installed  ## evaluate, mteb and spaCy, the real packages, beside our own numbers

@@ -36,7 +36,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference.md"
 TEMPLATE = Path(__file__).with_name("reference.md.in")
 BEFORE = Path(__file__).with_name("before.tsv")
-"""The verdicts of these models by the first rule of version 0.2."""
+"""The verdicts of these models by the rule of version 0.2."""
 
 
 @dataclass(frozen=True, slots=True)

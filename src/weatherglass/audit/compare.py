@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from weatherglass.audit.conclude import with_templates
 from weatherglass.audit.folder import RECORD
 from weatherglass.audit.results import ElementScore, Result, UnitScore, unit_scores
 from weatherglass.audit.run import Run
 from weatherglass.audit.stored import read_whole_run
-from weatherglass.audit.verdict import CONTROL, with_templates
+from weatherglass.audit.verdict import CONTROL
 from weatherglass.errors import WeatherglassError
 from weatherglass.stats.attributes import LEAST_ATTRIBUTES
 from weatherglass.stats.multiplicity import adjust

@@ -98,8 +98,8 @@ def _word_column(table: Table, headed: bool, numeric: Sequence[int], column: str
         return text[0]
     named = ", ".join(table.rows[0].cells[place] for place in text)
     raise table.error(
-        f"{table.path}: {len(text)} columns of text; name the one with the words by --column NAME (first row: "
-        f"{shown(named)})"
+        f"{table.path}: {len(text)} columns of text; call the one with the words 'word' in the first row, or name it "
+        f"with --column (first row: {shown(named)})"
     )
 
 

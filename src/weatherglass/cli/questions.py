@@ -18,6 +18,7 @@ from weatherglass.cli.options import (
     alpha_option,
     folder_option,
     json_option,
+    models_argument,
     quiet_option,
     repeated_tests,
     where_it_runs,
@@ -29,13 +30,9 @@ CHOICES = "similarity,statistic,template,pooling,layers,words,seed,list"
 
 
 @command("multiverse", examples=("weatherglass multiverse vectors:glove.txt -t 'gender and career'",))
-@argument(
-    "models",
-    type=MODEL,
-    nargs=-1,
-    metavar="[MODEL]...",
-    help="A model, as for 'weatherglass run'. A pattern such as vectors:study/forum-sgns-*.safetensors is one model "
-    "with a seed per file. By default, the embedded model is used.",
+@models_argument(
+    "A model, as for 'weatherglass run'. A pattern such as vectors:study/forum-sgns-*.safetensors is one model "
+    "with a seed per file. By default, the embedded model is used."
 )
 @repeated_tests(help="Topic, name, glob, file or folder; repeat for several.", metavar="TOPIC|TEST")
 @option(

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weatherglass.audit.settings import Settings
-from weatherglass.cli.command import argument, command, command_line, file_option, flag, option, together
+from weatherglass.cli.command import command, command_line, file_option, flag, option, together
 from weatherglass.cli.completion import DIR
 from weatherglass.cli.options import (
-    MODEL,
     OUTPUT,
     folder_option,
     json_option,
+    models_argument,
     quiet_option,
     repeated_metrics,
     repeated_tests,
@@ -54,13 +54,9 @@ gate_files = together(
         "weatherglass run hf:bert-base-uncased -t weat6 --fail-if 'p_adjusted < 0.05'",
     ),
 )
-@argument(
-    "models",
-    type=MODEL,
-    nargs=-1,
-    metavar="[MODEL]...",
-    help="A path to word vectors, or kind:target?option=value; 'weatherglass models' lists the kinds. By default, the "
-    "embedded model is tested.",
+@models_argument(
+    "A path to word vectors, or kind:target?option=value; 'weatherglass models' lists the kinds. By default, the "
+    "embedded model is tested."
 )
 @repeated_tests(group=WHAT)
 @repeated_metrics(

@@ -39,7 +39,7 @@ def asked_columns(table_file: Path, reading: dict[str, Any]) -> dict[str, str]:
     """Ask for the set of each role, if the table does not state it and someone can answer."""
     from weatherglass.catalogue.lists import read_sets
 
-    if not sys.stdin.isatty():
+    if not on_terminal():
         return {}
     read = read_sets(table_file, **reading)
     if len(read.tests) != 1 or read.tests[0].roles or len(read.tests[0].words) < 2:
@@ -60,6 +60,11 @@ def asked_columns(table_file: Path, reading: dict[str, Any]) -> dict[str, str]:
         role: click.prompt(f"{role}, the {what}", type=click.Choice(names), show_choices=False)
         for role, what in asked.items()
     }
+
+
+def on_terminal() -> bool:
+    """Return whether someone can answer a question."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def show_read(tests: Sequence[Test]) -> None:
