@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from tests.messages import at_column, in_order, mentions, naming
 from tests.results import made_result
 
+from weatherglass.audit.conclude import conclude
 from weatherglass.audit.results import COLUMNS, ElementScore, Failure, Result
 from weatherglass.audit.run import Run
-from weatherglass.audit.verdict import Verdict, conclude
+from weatherglass.audit.verdict import Verdict
 from weatherglass.errors import GateError, OutputError
 from weatherglass.gate.conditions import parse
 from weatherglass.gate.junit import junit, write_junit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -16,6 +17,7 @@ from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.arrays import AnyMatrix
+from weatherglass.encoders.base import Coverage
 from weatherglass.errors import WeatherglassError
 from weatherglass.ranking.compare import OVERALL, REST, Comparison
 from weatherglass.ranking.judge import CONTEXTS, ONE_NAME, judge
@@ -103,7 +105,7 @@ def test_every_number_over_all_is_that_of_one_matrix_with_topics_as_units() -> N
 def test_each_distinct_text_is_encoded_once() -> None:
     model = Planted(0.0)
     audit(model)
-    assert len(model.encoded) == len(set(model.encoded)) == 16 + 12 + 16 * 16
+    assert len(model.encoded) == len(set(model.encoded)) == 17 + 12 + 16 * 16
 
 
 def test_three_groups_have_all_pairs_and_each_with_the_rest() -> None:
@@ -176,6 +178,20 @@ def test_a_stopped_audit_goes_on_with_the_same_bits(tmp_path: Path, monkeypatch:
     again = Planted(1.0)
     audit(again, folder=tmp_path / "whole")
     assert not any("wrote" in text for text in again.encoded)
+
+
+@pytest.mark.parametrize(("special", "expected"), [(("[CLS]", "[SEP]"), 2.0), ((), 2.0), (None, None)])
+def test_pieces_of_names_are_counted_without_what_every_text_has(
+    special: tuple[str, ...] | None, expected: float | None
+) -> None:
+    class Pieces(Planted):
+        def coverage(self, texts: Sequence[str]) -> list[Coverage]:
+            if special is None:  # a function in memory, whose tokenizer is unknown
+                return super().coverage(texts)
+            return [Coverage((*special, *re.findall("[a-z]+|[0-9]+", text))) for text in texts]
+
+    found = overall(audit(Pieces(1.0)))
+    assert (found.pieces_x, found.pieces_y) == (expected, expected)
 
 
 def test_names_that_a_model_does_not_know_are_dropped_and_listed() -> None:

@@ -140,7 +140,14 @@ def _asked(materials: Materials, models: Sequence[PlannedModel]) -> dict[str, An
 
 
 def write_folder(found: Ranking, folder: Path) -> None:
-    """Write ranking.json and results.tsv."""
+    """Write ranking.json, results.tsv, the impact statement and the page."""
+    from weatherglass.report.ranking.page import write_page
+    from weatherglass.report.ranking.statement import statement, statement_markdown
+
+    impact = statement(found)
     with writing_into(folder):
         write_checked_json(folder / RECORD, found.to_json())
         write_whole(folder / TABLE, found.to_tsv())
+        write_checked_json(folder / "statement.json", impact)
+        write_whole(folder / "statement.md", statement_markdown(impact))
+        write_page(found, folder)

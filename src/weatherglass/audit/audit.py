@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from weatherglass.arrays import Matrix
+from weatherglass.audit.conclude import conclude
 from weatherglass.audit.covariances import covariances_for, enlarged, estimate_covariances
 from weatherglass.audit.encode import Encodings, encode_texts
 from weatherglass.audit.evaluate import Job, evaluate_job
@@ -25,7 +26,7 @@ from weatherglass.audit.record import finished_record, kept_keys, now, run_recor
 from weatherglass.audit.registrations import Registration
 from weatherglass.audit.results import Failure, Result
 from weatherglass.audit.run import Run
-from weatherglass.audit.verdict import conclude, outcomes_record
+from weatherglass.audit.verdict import outcomes_record
 from weatherglass.catalogue.test import Test
 from weatherglass.errors import ClusterError, EncoderError, OutputError, UnitError, WeatherglassError, reason
 from weatherglass.metrics.base import Metric

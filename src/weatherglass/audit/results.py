@@ -270,7 +270,7 @@ class Result(ResultKey, Estimate, Inference, Judgement):
         values["scores"] = scores
         values["info"] = MetricInfo.from_json(record["info"])
         values["robustness"] = Robustness.from_json(record["trust"]) if record["trust"] else None
-        values["tables"] = AttributeTables.from_json(record["tables"]) if record["tables"] else None
+        values["tables"] = AttributeTables.from_json(record["tables"]) if record.get("tables") else None
         values["pieces"] = tuple(map(float, record["pieces"])) if record["pieces"] is not None else None
         values["warnings"] = tuple(map(Warning.from_json, record["warnings"]))
         return cls(**values)

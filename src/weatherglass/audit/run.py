@@ -97,7 +97,7 @@ class Run:
             return []
         if self.judged is not None and multiverse_p is None:
             return list(self.judged)
-        from weatherglass.audit.verdict import recorded
+        from weatherglass.audit.conclude import recorded
 
         with reading_run(self.path):
             return recorded(self.results, self.record, multiverse_p)[1]
@@ -118,8 +118,8 @@ class Run:
         Args:
             topics: the topics in the output of `weatherglass multiverse --json`.
         """
+        from weatherglass.audit.conclude import recorded
         from weatherglass.audit.multiverse_p import multiverse_p
-        from weatherglass.audit.verdict import recorded
 
         if self.record.get("status") not in JUDGED:
             return self

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from weatherglass.audit.agreement import metric_agreement
+from weatherglass.audit.conclude import recorded
 from weatherglass.audit.folder import FORMAT, JOURNAL, RECORD, read_journal
 from weatherglass.audit.judge import judge
 from weatherglass.audit.results import Failure, Result, plain_value
 from weatherglass.audit.run import JUDGED, Run, reading_run
 from weatherglass.audit.settings import Settings
-from weatherglass.audit.verdict import Verdict, outcomes_record, recorded, with_outcomes
+from weatherglass.audit.verdict import Verdict, outcomes_record, with_outcomes
 from weatherglass.errors import OutputError, unreadable
 from weatherglass.registry import checked_path
 from weatherglass.storage.atomic import gc_paused

@@ -27,6 +27,7 @@ from weatherglass.errors import CatalogueError, UnknownNameError
 from weatherglass.languages.base import NO_WORDS, Reading
 from weatherglass.registry import checked_text, described, did_you_mean, shown
 from weatherglass.storage.reading import exists, user_path
+from weatherglass.storage.tables import NOT_READ, TABLES
 
 FILE_KINDS = (".jsonl", ".toml")
 CATALOGUE = "the catalogue"
@@ -70,16 +71,17 @@ def load_tests(patterns: Sequence[str | Path]) -> list[Test]:
     sources: dict[str, str] = {}
     for source, name in (hit for pattern in patterns for hit in _resolve(checked_pattern(pattern))):
         if source == CATALOGUE:
-            test = catalogue_test(name)
+            found = [catalogue_test(name)]
         elif source in sources.values():
             continue
         else:
-            test = read_file(name)
-        if sources.setdefault(test.name, source) != source:
-            raise CatalogueError(
-                f"two tests are called '{test.name}': in {sources[test.name]} and in {source}; rename one"
-            )
-        tests.setdefault(test.name, test)
+            found = read_tests(name)
+        for test in found:
+            if sources.setdefault(test.name, source) != source:
+                raise CatalogueError(
+                    f"two tests are called '{test.name}': in {sources[test.name]} and in {source}; rename one"
+                )
+            tests.setdefault(test.name, test)
     return list(tests.values())
 
 
@@ -102,9 +104,19 @@ def checked_pattern(given: object) -> str:
     return pattern
 
 
-def read_file(path: str | Path) -> Test:
-    """Read a test file: .toml is our own format, anything else the published one."""
-    return read_toml(path) if Path(path).suffix.lower() == ".toml" else read_jsonl(path)
+def read_tests(path: str | Path) -> list[Test]:
+    """Read the tests of a file: .toml is our own format, .csv and the like are tables, anything else is published."""
+    path = Path(path)
+    if is_table(path):
+        from weatherglass.catalogue.lists import table_tests
+
+        return table_tests(path)
+    return [read_toml(path) if path.suffix.lower() == ".toml" else read_jsonl(path)]
+
+
+def is_table(path: Path) -> bool:
+    """Return whether a test file is a table, from its name."""
+    return path.suffix.lower() in (*TABLES, *NOT_READ, ".txt")
 
 
 def write_test(test: Test, path: str | Path) -> None:
@@ -145,7 +157,7 @@ def _resolve(pattern: str) -> Iterator[tuple[str, str]]:
         yield from _matches(pattern, str(path))
     elif names := _of_topic(pattern):
         yield from ((CATALOGUE, name) for name in names)
-    elif path.suffix.lower() in FILE_KINDS or "/" in pattern:
+    elif path.suffix.lower() in FILE_KINDS or is_table(path) or "/" in pattern:
         raise CatalogueError(f"{pattern}: no such file or folder")
     else:
         hint = did_you_mean(pattern, (*catalogue_names(), *pair_names(), PAIRS, *list_topics()))
@@ -175,7 +187,7 @@ def _test_files(folder: Path) -> Iterator[tuple[str, str]]:
 def _matches(pattern: str, path_pattern: str) -> Iterator[tuple[str, str]]:
     names = list_tests(pattern) or [name for name in field_names() if fnmatchcase(name, pattern)]
     hits = glob(path_pattern)  # noqa: PTH207 - Path.glob refuses absolute patterns
-    paths = [path for path in hits if Path(path).suffix.lower() in FILE_KINDS]
+    paths = [path for path in hits if Path(path).suffix.lower() in (*FILE_KINDS, *TABLES)]
     if names:
         yield from ((CATALOGUE, name) for name in names)
     elif paths:

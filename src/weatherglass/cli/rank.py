@@ -8,14 +8,14 @@ from typing import Any
 
 import click
 
-from weatherglass.cli.command import argument, command, command_line, file_option, flag, option
+from weatherglass.cli.command import command, command_line, file_option, flag, option
 from weatherglass.cli.completion import Completed, paths, starting
 from weatherglass.cli.options import (
-    MODEL,
     OUTPUT,
     alpha_option,
     folder_option,
     json_option,
+    models_argument,
     quiet_option,
     where_it_runs,
 )
@@ -40,13 +40,7 @@ def _groupings(_: click.Context, incomplete: str) -> list[str]:
         "weatherglass rank MODEL --fail-if 'impact_ratio_high < 0.8'",
     ),
 )
-@argument(
-    "models",
-    type=MODEL,
-    nargs=-1,
-    metavar="[MODEL]...",
-    help="A model, as for 'weatherglass run'. By default, the embedded model is used.",
-)
+@models_argument("A model, as for 'weatherglass run'. By default, the embedded model is used.")
 @file_option(
     "--queries",
     help="Queries, such as job advertisements: TOML, JSON lines, CSV, Excel, or one per line. A column topic is "
@@ -161,7 +155,9 @@ def rank(
         from weatherglass.report.ranking import lines_of
 
         say(lines_of(found, width_of(), table))
-        say(["", f"All {len(found.comparisons)} comparisons: {folder / 'results.tsv'}"], whole=True)
+        say(
+            ["", f"Page: {folder / 'index.html'}", f"Impact statement: {folder / 'statement.md'}"], whole=True
+        )
     for breach in breaches:
         complain(f"gate: {breach}")
     if breaches:

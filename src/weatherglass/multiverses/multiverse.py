@@ -100,7 +100,8 @@ class Multiverse:
     def _title(self) -> str:
         number = sum(len(entry["specifications"]) for entry in self.topics)
         failed = f"; {len(self.failures)} failed" if self.failures else ""
-        return f"{number} specifications of {len(self.topics)} topics and models{failed}"
+        pairs = "pair" if len(self.topics) == 1 else "pairs"
+        return f"{number} specifications of {len(self.topics)} {pairs} of topic and model{failed}"
 
 
 def run_multiverse(

@@ -411,7 +411,7 @@ def conclusion(record: dict[str, Any], alpha: float) -> dict[str, Any]:
 
     The p that decides is corrected over all topics and lists of the model in this multiverse. A conclusion depends on a
     choice if its levels disagree: some show the effect by their own p and others do not, or they show it in opposite
-    directions. This is examined only if the p of the mean or the smallest maxT p is at most alpha. The choice that
+    directions. This is examined only if the multiverse p or the smallest maxT p is at most alpha. The choice that
     changes d most is named first.
     """
     on_the_whole = record["multiverse_p_holm"] <= alpha
@@ -425,7 +425,7 @@ def conclusion(record: dict[str, Any], alpha: float) -> dict[str, Any]:
     sentence = _sentence(kind, deciding, record, alpha)
     if record["multiverse_p"] <= alpha < record["multiverse_p_holm"]:
         sentence += (
-            f"; before correction for {record['family']} lists, p of the mean is {record['multiverse_p']:.2g}"
+            f"; before correction for {record['family']} lists, multiverse p is {record['multiverse_p']:.2g}"
         )
     return {"kind": kind, "hangs_on": deciding, "sentence": sentence}
 

@@ -140,7 +140,8 @@ def _known_groups(
 ) -> tuple[tuple[Group, ...], Vector | None, tuple[str, ...]]:
     """Return the groups without names that the model does not know, the pieces of each name, and the dropped names."""
     names = [name for _, name in materials.names]
-    observed = observe(ask.model.encoder, names, "vectors", ask.workers, ask.progress)
+    both = " ".join(names[:2])
+    observed = observe(ask.model.encoder, [*names, both], "vectors", ask.workers, ask.progress)
     unknown = {name for row, name in enumerate(names) if not observed.known(row)}
     groups = tuple(
         replace(group, names=tuple(name for name in group.names if name not in unknown))
@@ -152,12 +153,13 @@ def _known_groups(
                 f"{ask.model.name}: knows {len(group.names)} of the names of group '{shown(group.name)}', and {FEWEST} "
                 "are needed"
             )
-    tokens = [
-        len(covered.tokens)
-        for name, covered in zip(names, observed.coverage, strict=True)
-        if name not in unknown
-    ]
-    return groups, np.array(tokens, dtype=np.float64), tuple(sorted(unknown))
+    tokens = [len(covered.tokens) for covered in observed.coverage]
+    # What every text has, such as [CLS] and a prompt, is counted in each of two names but once in both together.
+    always = tokens[0] + tokens[1] - tokens[-1]
+    pieces = np.array(
+        [count - always for name, count in zip(names, tokens, strict=False) if name not in unknown]
+    )
+    return groups, pieces.astype(np.float64) if pieces.min() > 0 else None, tuple(sorted(unknown))
 
 
 def _scored_passages(

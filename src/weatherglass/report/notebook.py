@@ -35,7 +35,8 @@ def run_html(
     if verdicts:
         for metric in dict.fromkeys(one.metric for one in verdicts):
             own = [one for one in verdicts if one.metric == metric]
-            said = [statements.headline_text(own), *statements.caveats(own, alpha)]
+            answer = statements.headline_text(own).removesuffix(statements.failed_check_text(own)).rstrip()
+            said = [answer, *statements.caveats(own, alpha)]  # a failed sanity check is the first caveat
             parts.append(f"<p>{escape(' '.join(said))}</p>")
         heads = ("model", "topic", "outcome", "mean d", f"{percent(1 - alpha)} interval", "tests that differ")
         parts.append(html_table(heads, _verdict_rows(verdicts), len(verdicts), numbers=(3, 5)))

@@ -233,8 +233,8 @@ def caption(comparison: Comparison, width: int, verbose: bool = False) -> Iterat
     if comparison.differences:
         yield "An effect that is not marked may have changed by any amount in its interval."
         yield (
-            "Intervals: paired jackknife over the words of X and Y that both runs scored, for fixed attribute words "
-            "and templates."
+            "Intervals: paired jackknife over the words of X and Y that both runs scored, and over attribute words and "
+            "templates (random attributes)."
         )
     noted = [Placed(one.test, note) for one in comparison.differences for note in one.notes]
     if noted and width < DIRECTION_FROM:

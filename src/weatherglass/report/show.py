@@ -39,7 +39,7 @@ _PLACES = {
 __getattr__, __dir__ = lazy_names("weatherglass.report", _PLACES)  # imported when they are used
 PlotKind = Literal["topics", "forest", "matrix", "curve"]
 PLOTS: tuple[PlotKind, ...] = ("topics", "forest", "matrix", "curve")
-HEADS = ("model", "topic", "specifications", "smallest d", "largest d", "p of the mean", "corrected p")
+HEADS = ("model", "topic", "specifications", "smallest d", "largest d", "multiverse p", "corrected p")
 
 
 def run_plot(run: Run, kind: PlotKind, metric: str | None, size: str | None) -> Axes:

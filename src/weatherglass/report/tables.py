@@ -77,17 +77,26 @@ def latex_table(heads: Sequence[str], rows: Iterable[Sequence[object]], title: s
     numeric = [
         all(isinstance(row[place], int | float | None) for row in listed) for place in range(len(heads))
     ]
+    columns = "".join("r" if each else "l" for each in numeric)
+    names = [_tex(head.replace("_", " ")) for head in heads]
+    cells = [[_tex_value(value) for value in row] for row in listed]
+    return "% needs \\usepackage{booktabs}\n" + _booktabs(columns, names, cells, f"{_tex(title)}.", label)
+
+
+def _booktabs(
+    columns: str, heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str, label: str
+) -> str:
+    """Return a table from cells that are escaped already."""
     lines = [
-        "% needs \\usepackage{booktabs}",
         r"\begin{table*}",
         r"  \centering\footnotesize",
-        rf"  \caption{{{_tex(title)}.}}",
+        rf"  \caption{{{caption}}}",
         rf"  \label{{{label}}}",
-        rf"  \begin{{tabular}}{{{''.join('r' if each else 'l' for each in numeric)}}}",
+        rf"  \begin{{tabular}}{{{columns}}}",
         r"    \toprule",
-        rf"    {' & '.join(_tex(head.replace('_', ' ')) for head in heads)} \\",
+        rf"    {' & '.join(heads)} \\",
         r"    \midrule",
-        *(rf"    {' & '.join(_tex_value(value) for value in row)} \\" for row in listed),
+        *(rf"    {' & '.join(row)} \\" for row in rows),
         r"    \bottomrule",
         r"  \end{tabular}",
         r"\end{table*}",
@@ -174,26 +183,15 @@ def _latex_table(layout: Layout, measure: int, runs: Sequence[Run], label: str, 
     levels = _tex(interval_levels(runs))
     note = rf"Intervals at level {levels}; $p$ before correction. {note}"
     columns = r"r@{\hskip 1.6em}lr" if single else r"r@{\hskip 1.6em}" * len(layout.subjects)
-    lines = [
-        r"\begin{table*}",
-        r"  \centering\footnotesize",
-        rf"  \caption{{{quantity}, {_tex(layout.metrics[measure])}. {note}}}",
-        rf"  \label{{{label}}}",
-        rf"  \begin{{tabular}}{{ll{columns}}}",
-        r"    \toprule",
-        rf"    Test & Context & {' & '.join(heads)} \\",
-        r"    \midrule",
-        *(
-            rf"    {_tex(name)} & {_tex(CONTEXTS.get(context, context))} & "
-            rf"{' & '.join(_tex_cells(cells[0]) if single else [_tex_stack(r) for r in cells])} \\"
-            for name, context, cells in _rows(layout, measure)
-        ),
-        r"    \bottomrule",
-        r"  \end{tabular}",
-        r"\end{table*}",
-        "",
-    ]
-    return "\n".join(lines)
+    rows = (
+        [
+            *(_tex(name), _tex(CONTEXTS.get(context, context))),
+            *(_tex_cells(cells[0]) if single else map(_tex_stack, cells)),
+        ]
+        for name, context, cells in _rows(layout, measure)
+    )
+    title = f"{quantity}, {_tex(layout.metrics[measure])}. {note}"
+    return _booktabs(f"ll{columns}", ["Test", "Context", *heads], rows, title, label)
 
 
 def _tex(text: str) -> str:

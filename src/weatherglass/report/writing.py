@@ -119,7 +119,7 @@ def methods_paragraph(results: Sequence[Result], record: Mapping[str, Any]) -> s
     if sizes := record.get("correction", {}).get("sizes"):
         family = " or ".join(str(size) for size in sorted(set(sizes.values())))
         name = CORRECTIONS.get(correction_of(record), correction_of(record))
-        said.append(f"{name} was used in a family of {family} at level {alpha:g}.")
+        said.append(f"{name} was used over the rows, in a family of {family} at level {alpha:g}.")
     if settings.get("ci") in ("jackknife", "bca"):
         kind = "jackknife" if settings["ci"] == "jackknife" else "BCa bootstrap"
         said.append(
@@ -133,6 +133,11 @@ def methods_paragraph(results: Sequence[Result], record: Mapping[str, Any]) -> s
             f"tests is tested by exchanging words, corrected by Holm over the topics of a model (level {alpha:g}); "
             "sanity checks are not in the family."
         )
+        if sizes:
+            said.append(
+                "Outcomes follow from this correction over topics alone; the correction over rows gives p_adjusted, "
+                "which serves for comparison with published tables."
+            )
     return " ".join(said)
 
 

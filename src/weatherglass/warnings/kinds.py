@@ -197,6 +197,14 @@ KINDS: dict[str, Kind] = {
         about="test",
         severity="note",
     ),
+    "table": Kind(
+        "{file}: {note}",
+        {"file": "jobs.csv", "note": "not UTF-8; read as Windows-1252 (Latin-1), such as 'Köchin'"},
+        summary="a list was read with an assumption",
+        detail="{file}",
+        about="test",
+        severity="note",
+    ),
     "mixed-script": Kind(
         "'{word}' mixes {scripts} letters: a model reads it as another word",
         {"word": "dосtor", "scripts": "Cyrillic and Latin"},

@@ -54,13 +54,13 @@ def _sentence_templates(path: Path) -> Reading:
 def _reliability(path: Path) -> Reading:
     from weatherglass.reliability.lists import base_pairs, target_list
 
-    return Reading((target_list(str(path)), base_pairs(str(path))))
+    return Reading(target_list(str(path)) if path.name == "words.txt" else base_pairs(str(path)))
 
 
 def _table(path: Path) -> Reading:
-    from weatherglass.storage.documents import read_word_table
+    from weatherglass.catalogue.words import read_words
 
-    return Reading(read_word_table(path, "share"))
+    return Reading(read_words(path, "share").words)
 
 
 def _judgements(path: Path) -> Reading:
@@ -132,7 +132,14 @@ WORD_LISTS = (
         lambda _: [Sample({"t.txt": b"This is {}.\n{} is here.\n"})],
         _sentence_templates,
     ),
-    Target("lists of studies", lambda _: [Sample({"pairs.txt": PAIRS.replace(b",", b" ")})], _reliability),
+    Target(
+        "lists of studies",
+        lambda _: [
+            Sample({"pairs.txt": PAIRS.replace(b",", b" ")}),
+            Sample({"words.txt": b"nurse\nclerk\nnew york\n"}),
+        ],
+        _reliability,
+    ),
     Target("tables of words", lambda _: [Sample({"table.tsv": TABLE})], _table),
     Target(
         "judgements and analogies",

@@ -214,5 +214,6 @@ def headline(block: Mapping[str, Any]) -> str:
     return (
         f"{subject}\n"
         f"{block['specification_count']} specifications, median d {effect(block['median_d'])}, "
-        f"{block['positive']} positive, joint p {p_value(block['multiverse_p'])}, maxT p {p_value(block['max_t_p'])}"
+        f"{block['positive']} positive, multiverse p {p_value(block['multiverse_p'])}, "
+        f"maxT p {p_value(block['max_t_p'])}"
     )

@@ -248,6 +248,6 @@ def _multiverse(topics: Sequence[Mapping[str, Any]]) -> Alternative | None:
         f"d {effect(min(ds))}",
         effect(max(ds)),
         f"{capitalised(entry['topic'])} in {entry['model']}: {entry['specification_count']} specifications, "
-        f"{100 * entry['share_same_sign']:.0f} % share the sign, joint p {p_value(entry['multiverse_p'])}.{moved}",
+        f"{100 * entry['share_same_sign']:.0f} % share the sign, multiverse p {p_value(entry['multiverse_p'])}.{moved}",
         None,
     )

@@ -6,7 +6,8 @@ a figure per corpus, ours has a panel per corpus.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import matplotlib as mpl
@@ -235,34 +236,15 @@ def _compared(rows: pl.DataFrame, column: str = "rule") -> tuple[pl.DataFrame, t
     return rows.filter(pl.col(column).is_in(rules)), rules
 
 
-def retest_by_list(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Draw test–retest by target list and rule."""
-    rows, rules = _compared(tables["summary"].filter(pl.col("measure") == "test–retest"), "by")
-    yield from panels(
-        RETEST_BY_LIST, subject, rows, lambda axes, part: boxes(axes, part, "list", "by", rules)
-    )
+def retest_boxes(plan: Plan, table: str, tables: Tables, subject: Subject) -> Iterator[Drawing]:
+    """Draw test–retest by target list and rule, from the table of words or of base pairs."""
+    rows, rules = _compared(tables[table].filter(pl.col("measure") == "test–retest"), "by")
+    yield from panels(plan, subject, rows, lambda axes, part: boxes(axes, part, "list", "by", rules))
 
 
-def retest_of_pairs(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Draw test–retest of the base pairs by target list and rule."""
-    rows, rules = _compared(tables["summary_pairs"].filter(pl.col("measure") == "test–retest"), "by")
-    yield from panels(
-        RETEST_OF_PAIRS, subject, rows, lambda axes, part: boxes(axes, part, "list", "by", rules)
-    )
-
-
-def rater_by_list(tables: Tables, subject: Subject) -> Iterator[Drawing]:
+def rater_boxes(plan: Plan, table: str, tables: Tables, subject: Subject) -> Iterator[Drawing]:
     """Draw inter-rater consistency by target list and corpus, in a panel for raw and one for standardised scores."""
-    yield from _rater_boxes(RATER_BY_LIST, subject, tables["summary"])
-
-
-def rater_of_pairs(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Draw inter-rater consistency of the base pairs by list and corpus, in panels for raw and standardised scores."""
-    yield from _rater_boxes(RATER_OF_PAIRS, subject, tables["summary_pairs"])
-
-
-def _rater_boxes(plan: Plan, subject: Subject, table: pl.DataFrame) -> Iterator[Drawing]:
-    rows = table.filter(pl.col("measure") == "inter-rater")
+    rows = tables[table].filter(pl.col("measure") == "inter-rater")
     corpora = _estimated_corpora(rows)
     yield from panels(plan, subject, rows, lambda axes, part: boxes(axes, part, "list", "corpus", corpora))
 
@@ -284,17 +266,8 @@ def consistency_over_algorithms(tables: Tables, subject: Subject) -> Iterator[Dr
     )
 
 
-def retest_of_each_pair(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Draw test–retest of each base pair: a box over corpora, algorithms and rules."""
-    yield from _each_pair(RETEST_OF_EACH_PAIR, subject, tables, "test–retest")
-
-
-def rater_of_each_pair(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Draw inter-rater consistency of each base pair: a box over corpora and algorithms."""
-    yield from _each_pair(RATER_OF_EACH_PAIR, subject, tables, "inter-rater")
-
-
-def _each_pair(plan: Plan, subject: Subject, tables: Tables, measure: str) -> Iterator[Drawing]:
+def each_pair(plan: Plan, measure: str, tables: Tables, subject: Subject) -> Iterator[Drawing]:
+    """Draw a measure of each base pair: a box over corpora, algorithms and, for test–retest, rules."""
     own = (pl.col("pairs") == subject.pairs) & (pl.col("measure") == measure)
     rows = tables["summary_each_pair"].filter(own)
 
@@ -374,11 +347,12 @@ def by_frequency(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     )
 
 
-FIGURES = (
-    retest_by_list,
-    retest_of_pairs,
-    rater_by_list,
-    rater_of_pairs,
+Draw = Callable[[Tables, Subject], Iterator[Drawing]]
+FIGURES: tuple[Draw, ...] = (
+    partial(retest_boxes, RETEST_BY_LIST, "summary"),
+    partial(retest_boxes, RETEST_OF_PAIRS, "summary_pairs"),
+    partial(rater_boxes, RATER_BY_LIST, "summary"),
+    partial(rater_boxes, RATER_OF_PAIRS, "summary_pairs"),
     consistency_by_query,
     retest_by_pair,
     rater_by_pair,
@@ -387,7 +361,11 @@ FIGURES = (
     by_frequency,
 )
 """The figures of every set of base pairs and algorithm."""
-FIGURES_OF_A_SET = (consistency_over_algorithms, retest_of_each_pair, rater_of_each_pair)
+FIGURES_OF_A_SET: tuple[Draw, ...] = (
+    consistency_over_algorithms,
+    partial(each_pair, RETEST_OF_EACH_PAIR, "test–retest"),
+    partial(each_pair, RATER_OF_EACH_PAIR, "inter-rater"),
+)
 """The figures of every set of base pairs, over all corpora and algorithms."""
 
 
