@@ -13,7 +13,7 @@ from typing import Any
 
 from weatherglass.catalogue.published import word_set
 from weatherglass.errors import CatalogueError, UnknownNameError, WeatherglassError
-from weatherglass.registry import did_you_mean, shown, suggestion, wrong_type
+from weatherglass.registry import checked_path, did_you_mean, shown, suggestion, wrong_type
 from weatherglass.storage.documents import document_text, shipped_toml, toml_document
 from weatherglass.storage.reading import exists
 
@@ -207,7 +207,7 @@ def texts_of(given: Any, kind: str) -> tuple[Text, ...]:
     if given is None:
         return own_texts(kind)
     if isinstance(given, str | Path):
-        return _texts_in(Path(given), kind)
+        return _texts_in(checked_path(kind, given), kind)
     if isinstance(given, Mapping):
         return tuple(_by_topic({topic: {kind: texts} for topic, texts in given.items()}, kind, kind))
     if isinstance(given, Sequence):
