@@ -50,6 +50,10 @@ class Group:
     factors: tuple[str, ...] = ()
     """The levels of a design such as race × gender, for its interaction."""
 
+    def word(self, slot: str) -> str:
+        """Return what a slot besides the name is filled with; empty for a title that is not given."""
+        return self.words.get(slot, NEUTRAL.get(slot, ""))
+
 
 @dataclass(frozen=True, slots=True)
 class Materials:
@@ -101,11 +105,15 @@ def filled(passage: str, group: Group, name: str) -> str:
     >>> filled("{name} and {their} work. {They} left.", Group("women", ("Ann", "Eve"), {"their": "her"}), "Ann")
     'Ann and her work. They left.'
     """
-    words = {**NEUTRAL, **group.words}
-    initial = {
-        slot: words[own][:1].upper() + words[own][1:] for slot, own in CAPITALISED.items() if own in words
-    }
+    words = {slot: group.word(slot) for slot in SLOTS[1:]}
+    initial = {slot: words[own][:1].upper() + words[own][1:] for slot, own in CAPITALISED.items()}
     return passage.format_map({**words, **initial, "name": name})
+
+
+def slots_in(passages: Iterable[Text]) -> frozenset[str]:
+    """Return the slots of passages besides the name."""
+    found = {slot for passage in passages for _, slot, _, _ in Formatter().parse(passage.text) if slot}
+    return frozenset(CAPITALISED.get(slot, slot) for slot in found) - {"name"}
 
 
 def check_groups(groups: Sequence[Group]) -> None:
