@@ -225,7 +225,7 @@ def sentence(verdict: Verdict, alpha: float, model: str = "") -> str:
             )
         case Outcome.UNCONFIRMED:
             sign = f": {what}" if what else ""
-            return f"On {topic}, {whom} is significant only before correction{sign}{bracket}."
+            return f"On {topic}, {whom} shows an effect that is significant only before correction{sign}{bracket}."
         case Outcome.SMALL:
             bound = f" above {effect(verdict.excluded_above)}" if verdict.excluded_above is not None else ""
             return f"On {topic}, every test of {whom} rules out |d|{bound}{bracket}."
@@ -467,7 +467,8 @@ def _fragile_caveats(
     fragile = [one for one in found if one.fragile and one.outcome != Outcome.INCONCLUSIVE]
     for one in fragile[:MOST_NAMED]:
         where = f" in {names[one.model, one.options]}" if len(names) > 1 else ""
-        more = f" (also without any of {len(one.fragile) - 1} others)" if len(one.fragile) > 1 else ""
+        others = counted(len(one.fragile) - 1, "other word")
+        more = f"; the same is true of {others}" if len(one.fragile) > 1 else ""
         yield f"Fragile: without “{one.fragile[0]}” p of {topic_name(one.topic)}{where} rises above {alpha:g}{more}."
     if len(fragile) > MOST_NAMED:
         yield f"Fragile: {len(fragile) - MOST_NAMED} more topics depend on one word."
