@@ -33,6 +33,8 @@ from weatherglass.report.panels import (
     draw_mark,
     draw_rows,
     put_lines,
+    too_low,
+    too_narrow,
     wrapped,
 )
 from weatherglass.report.statements import pieces_note, sign_of
@@ -284,11 +286,7 @@ def matrix(layout: Layout, metric: int, size: Size | None = None, published: str
     width = size.width or NAMES[1] + 1.9 + columns * (0.62 if numbered else 0.24)
     cell = min(0.7, (width - NAMES[0] * 1.2) / columns)
     if cell < (0.4 if numbered else 0.14):
-        needed = NAMES[0] * 1.2 + columns * (0.4 if numbered else 0.14)
-        raise WeatherglassError(
-            f"{columns} models do not fit a figure of {width * 2.54:.1f} cm; choose at least "
-            f"{math.ceil(needed * 2.54)} cm"
-        )
+        raise too_narrow(columns, width, NAMES[0] * 1.2 + columns * (0.4 if numbered else 0.14))
     names = width - columns * cell
     letters = int((names - 0.1) * 72 / LETTER)
     labels = [wrapped(f"{title}: {words}" if words else title, letters) for title, words, _ in rows]
@@ -304,10 +302,7 @@ def matrix(layout: Layout, metric: int, size: Size | None = None, published: str
     height = size.height or top + bottom + sum(natural)
     scale = (height - top - bottom) / sum(natural)
     if scale < 0.8:
-        raise WeatherglassError(
-            f"{len(rows)} rows do not fit a figure of {height * 2.54:.1f} cm; choose a height of at least "
-            f"{math.ceil((top + bottom + sum(natural)) * 2.54)} cm, or none"
-        )
+        raise too_low(len(rows), height, top + bottom + sum(natural))
     figure = Figure(figsize=(width, height))
     axes = figure.add_axes(
         (names / width, bottom / height, columns * cell / width, 1 - (top + bottom) / height)

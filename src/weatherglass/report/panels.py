@@ -94,11 +94,7 @@ def draw_rows(
     names = max(NAMES[0], min(longest * LETTER / 72 + 0.1, most))
     panel = (width - names - 0.1) / len(models)
     if panel < LEAST_PANEL - 1e-9:
-        needed = NAMES[0] + 0.1 + len(models) * LEAST_PANEL
-        raise WeatherglassError(
-            f"{len(models)} models do not fit a figure of {width * 2.54:.1f} cm; choose at least "
-            f"{math.ceil(needed * 2.54)} cm"
-        )
+        raise too_narrow(len(models), width, NAMES[0] + 0.1 + len(models) * LEAST_PANEL)
     letters = int((names - 0.08) * 72 / LETTER)
     labels = [_label(row, letters) for row in rows]
     lines = wrapped(note, int((width - 0.16) * 72 / (LETTER * 0.87)))
@@ -111,10 +107,7 @@ def draw_rows(
     height = size.height or top + bottom + sum(natural)
     scale = (height - top - bottom) / sum(natural)
     if scale * min(natural) < LEAST_ROW or scale < 0.75:
-        raise WeatherglassError(
-            f"{len(rows)} rows do not fit a figure of {height * 2.54:.1f} cm; choose a height of at least "
-            f"{math.ceil((top + bottom + sum(natural)) * 2.54)} cm, or none"
-        )
+        raise too_low(len(rows), height, top + bottom + sum(natural))
     figure = Figure(figsize=(width, height))
     edges = [0.0]
     for each in natural:
@@ -156,6 +149,22 @@ def draw_rows(
         figure, 0.06 / width, (LINE_HEIGHT * len(lines) + 0.06) / height, lines, fontsize=FONT - 1, color=SOFT
     )
     return figure
+
+
+def too_narrow(models: int, width: float, needed: float) -> WeatherglassError:
+    """Return the error for a figure, with its widths in inches, that is too narrow for its models."""
+    return WeatherglassError(
+        f"{models} models do not fit a figure of {width * 2.54:.1f} cm; choose at least "
+        f"{math.ceil(needed * 2.54)} cm"
+    )
+
+
+def too_low(rows: int, height: float, needed: float) -> WeatherglassError:
+    """Return the error for a figure, with its heights in inches, that is too low for its rows."""
+    return WeatherglassError(
+        f"{rows} rows do not fit a figure of {height * 2.54:.1f} cm; choose a height of at least "
+        f"{math.ceil(needed * 2.54)} cm, or none"
+    )
 
 
 def _label(row: Row, letters: int) -> list[tuple[str, bool]]:

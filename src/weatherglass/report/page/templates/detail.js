@@ -89,7 +89,7 @@ function correctedFigure(r) {
   return figure("p corrected over all rows", pText(r.pAdjusted), make("span", {}, symbol && glyph(symbol), ` ${words}`), `level ${alpha}; verdicts are corrected over topics`);
 }
 
-// The same effect asked about twice: for these attribute words, and for others like them.
+// The effect for fixed and for random attribute words.
 function detailReadings(r, found) {
   if (!poolable(r) || !found || found.random_corrected === undefined) return null;
   const { alternative } = procedure(r);
@@ -126,7 +126,7 @@ function intervalKind(found) {
   return `BCa over targets and attributes, ${found.bootstrap.resamples} resamples; the Monte Carlo error of an end is ${pText(found.bootstrap.monte_carlo_error)}`;
 }
 
-// The same question with other words: what the topic's other lists give in this model.
+// The other word lists of the topic in this model.
 function detailOthers(r) {
   if (!poolable(r)) return null;
   const [, listed] = data.topics.find(([, numbers]) => numbers.includes(r.test));
@@ -140,14 +140,14 @@ function detailOthers(r) {
       make("td", { class: "num" }, other === r ? make("b", {}, effect(other.d)) : make("a", { href: `#r${other.number}` }, effect(other.d)), " ", interval(other.ciLow, other.ciHigh), make("small", {}, `p ${pText(other.p)}, ${verdict(other)}`)))))));
 }
 
-// The specification curve, where a multiverse was run on this topic and model.
+// The specification curve, if a multiverse was run on this topic and model.
 function detailCurve(r) {
   const { model } = subjects[r.subject];
   const curves = data.multiverse.filter((curve) => curve.model === model && curve.tests.includes(tests[r.test].name));
   return curves.length ? make("div", {}, curves.map(curveFigure)) : null;
 }
 
-// The command and the call that make this row again.
+// The command and the Python call that compute this row again.
 function detailAgain(r) {
   const { spec, run } = subjects[r.subject];
   const test = tests[r.test].name.replace(/ \([A-Z0-9 ]+\)$/, "");
