@@ -17,7 +17,7 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tests.messages import mentions
+from tests.messages import mentions, naming
 from tests.models import HashedEncoder
 
 import weatherglass as wg
@@ -416,3 +416,23 @@ def test_switches_and_names_are_left() -> None:
     environment = {"TOKENIZERS_PARALLELISM": "false", "HOME": "/home/anna"}
     text = "if false: /home/anna/x.py key_env=MINE"
     assert without_secrets(text, ["key_env=MINE"], environment) == text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named", "suggested"),
+    [
+        (["run", "vector:x.txt"], ["'vector:x.txt'"], "vectors"),
+        (["run", "all-MiniLM-L6-v2"], ["'all-MiniLM-L6-v2'"], "st:all-MiniLM-L6-v2"),
+        (["run", "sentence-transformers/all-mpnet"], [], "st:sentence-transformers/all-mpnet"),
+        (["run", "intfloat/e5-base"], ["'st:intfloat/e5-base'"], "hf:intfloat/e5-base"),
+        (["tests", "list", "--topic", "regions"], [], "religion"),
+        (["tests", "list", "--language", "it"], ["'it'", "en, fr, ja, ru"], None),
+        (["tests", "list", "--language", "fr", "--topic", "religion"], ["'religion'", "'fr'", "en"], None),
+        (["report", "run/report.html"], ["run/report.html", "folder: run"], None),
+    ],
+)
+def test_what_was_probably_meant_is_named(
+    arguments: list[str], named: list[object], suggested: str | None
+) -> None:
+    with pytest.raises(WeatherglassError, match=naming(*named, suggesting=suggested)):
+        CliRunner().invoke(app, arguments, catch_exceptions=False)

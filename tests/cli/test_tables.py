@@ -123,3 +123,14 @@ def test_facts_can_be_a_file_of_their_own(tmp_path: Path) -> None:
 def test_files_that_are_not_there(arguments: list[str], named: list[object]) -> None:
     with pytest.raises(WeatherglassError, match=naming(*named)):
         invoke("words", *arguments)
+
+
+def test_test_files_in_the_place_of_models_are_recognised(wide: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text(WIDE)
+    with pytest.raises(WeatherglassError, match=naming("other.csv", "-t 'weat*'")):
+        invoke("run", "-t", wide, other, "-o", tmp_path / "run")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text("{}")
+    with pytest.raises(CatalogueError, match=naming(str(tmp_path / "run"), "quotes")):
+        invoke("run", "-t", tmp_path / "run")

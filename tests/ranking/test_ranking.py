@@ -20,7 +20,7 @@ from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.base import Coverage
 from weatherglass.errors import WeatherglassError
 from weatherglass.ranking.compare import OVERALL, REST, Comparison
-from weatherglass.ranking.judge import CONTEXTS, ONE_NAME, judge
+from weatherglass.ranking.judge import CONTEXTS, ONE_NAME, SLOTS, judge
 from weatherglass.ranking.ranking import load_ranking, parse_top
 from weatherglass.stats import Outcome
 from weatherglass.stats.win_rate import Contexts, win_rate
@@ -192,6 +192,14 @@ def test_pieces_of_names_are_counted_without_what_every_text_has(
 
     found = overall(audit(Pieces(1.0)))
     assert (found.pieces_x, found.pieces_y) == (expected, expected)
+
+
+def test_groups_that_differ_in_pronouns_are_at_most_limited() -> None:
+    passages = {topic: [f"{text} and {{their}} CV" for text in texts] for topic, texts in PASSAGES.items()}
+    groups = {"X": {"names": X, "their": "her", "them": "her"}, "Y": Y}
+    one = overall(wg.rank(Planted(3.0), QUERIES, passages, groups))
+    assert (one.differing_slots, one.outcome, one.limit) == (("their",), Outcome.LIMITED, SLOTS)
+    assert overall(wg.rank(Planted(3.0), QUERIES, PASSAGES, groups)).outcome == Outcome.ROBUST
 
 
 def test_names_that_a_model_does_not_know_are_dropped_and_listed() -> None:

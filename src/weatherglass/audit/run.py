@@ -79,8 +79,13 @@ class Run:
         status = self.record.get("status", "complete")
         if status == "complete":
             return list(self.lacking)
+        if status == "incomplete":
+            return [*self.lacking, f"{self._not_computed()}; the page shows the others."]
         state = "still running, or was killed" if status == "running" else status
         return [*self.lacking, f"The run is {state}; the results are those that were finished."]
+
+    def _not_computed(self) -> str:
+        return f"{_counted(len(self.failures), 'test')} could not be computed"
 
     @property
     def alpha(self) -> float:
@@ -302,9 +307,8 @@ class Run:
             _counted(len({getattr(result, name) for result in self.results}), name)
             for name in ("model", "test", "metric")
         ]
-        title = f"{_counted(len(self.results), 'result')} ({', '.join(counts)}), {self.record.get('status')}"
-        if self.failures:
-            title += f", {len(self.failures)} failed"
+        status = self._not_computed() if self.failures else self.record.get("status")
+        title = f"{_counted(len(self.results), 'result')} ({', '.join(counts)}), {status}"
         if judged:
             title += "; verdicts: " + ", ".join(f"{number} {name}" for name, number in judged.items())
         return title

@@ -126,6 +126,8 @@ def read_record(folder: Path) -> dict[str, Any]:
         OutputError: if it is missing, damaged, in another format, without a checksum, or not the record of a run.
     """
     path = folder / RECORD
+    if folder.suffix in (".html", ".json", ".jsonl", ".tsv") and not folder.is_dir():
+        raise OutputError(f"{folder}: a file of a run; give its folder: {folder.parent}")
     try:
         if path.exists():
             require_regular_file(path, OutputError)

@@ -173,6 +173,10 @@ def _of_topic(topic: str) -> list[str]:
 
 
 def _test_files(folder: Path) -> Iterator[tuple[str, str]]:
+    if exists(folder / "run.json"):
+        raise CatalogueError(
+            f"{folder}: the folder of a run, not of tests; if the shell expanded a pattern (weat*), put it in quotes"
+        )
     files = [
         file
         for file in folder.iterdir()

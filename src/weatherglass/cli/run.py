@@ -118,9 +118,10 @@ def run(
     from weatherglass.api.audits import run as audit
     from weatherglass.audit.stored import record_if_readable
     from weatherglass.cli.progress import progress
-    from weatherglass.cli.tables import show_tables
+    from weatherglass.cli.tables import check_expanded, show_tables
     from weatherglass.encoders import DEFAULT_MODEL
 
+    check_expanded(models, tests)
     rules = earlier = judged = None
     if fail_if or gate:
         from weatherglass.gate.rules import gate_of

@@ -74,6 +74,23 @@ def show_read(tests: Sequence[Test]) -> None:
     say([f"read {test.name}: {read_back(test)} from {test.source}" for test in tests], err=True)
 
 
+def check_expanded(models: Sequence[str], tests: Sequence[str]) -> None:
+    """Refuse files of tests in the place of models: the shell expanded a pattern after -t that was not in quotes.
+
+    Raises:
+        WeatherglassError: naming the first of these files, and what to write.
+    """
+    from weatherglass.catalogue.select import FILE_KINDS, is_table
+
+    files = [name for name in models if Path(name).suffix.lower() in FILE_KINDS or is_table(Path(name))]
+    expanded = [name for name in files if is_regular_file(name) and Path(name).suffix.lower() != ".txt"]
+    if expanded and any(map(is_regular_file, tests)):
+        raise WeatherglassError(
+            f"{expanded[0]}: a test file in the place of a model; if the shell expanded a pattern after -t, put the "
+            "pattern in quotes (-t 'weat*'), or write -t before each file"
+        )
+
+
 def show_tables(patterns: Iterable[str]) -> None:
     """Print what was read from those tests that are tables."""
     from weatherglass.catalogue.select import is_table, load_tests

@@ -20,6 +20,7 @@ from weatherglass.cli.console import complain, print_json, say, table, width_of
 from weatherglass.cli.options import TEST, json_option, repeated_tests
 from weatherglass.cli.tables import asked_columns, columns_in, show_read, show_tables
 from weatherglass.errors import OutputError, UnknownNameError, output_error
+from weatherglass.registry import shown, unknown
 from weatherglass.report.numbers import counted
 from weatherglass.warnings import Warning, described
 
@@ -145,8 +146,7 @@ def list_command(patterns: Sequence[str], topic: str, language: str, as_json: bo
         if (not topic or test.topic.startswith(topic)) and language in ("", test.language)
     ]
     if not tests:
-        known = ", ".join(catalogue.list_topics())
-        raise UnknownNameError(f"no test has this topic and language (topics: {known})")
+        raise _none_of(topic, language)
     if as_json:
         print_json([_summary(test) for test in tests])
         return
@@ -341,6 +341,19 @@ def sentences_command(file: str, output: Path | None, as_json: bool) -> None:
     _print_warnings([test])
     if output is not None:
         click.echo(f"{sum(map(len, test.sets))} sentences written to {output}", err=True)
+
+
+def _none_of(topic: str, language: str) -> UnknownNameError:
+    """Return the error for a topic and a language that no test has, with those that there are."""
+    from weatherglass.catalogue.published import FIELDS
+
+    every = catalogue.load_tests(["*", FIELDS])
+    if not any(test.topic.startswith(topic) for test in every):
+        return unknown("topic", topic, catalogue.list_topics())
+    of_topic = [test for test in every if test.topic.startswith(topic)]
+    languages = ", ".join(sorted({test.language for test in of_topic}))
+    about = f" of the topic '{topic}'" if topic else ""
+    return UnknownNameError(f"no test{about} is in the language '{shown(language)}' (languages: {languages})")
 
 
 def _test_lines(tests: list[Test], width: int) -> Iterator[str]:

@@ -30,6 +30,11 @@ SHOWN = 100
 DEEPEST = 30
 """Largest nesting depth of parentheses, signs and negations."""
 
+SYMBOLS = {"d": "effect_size"}
+"""Symbols that are understood as columns."""
+CHOICES = {"p": "p_adjusted (corrected for the number of tests) or p_value"}
+"""Symbols that can be several columns."""
+
 Value = float | str | bool | None
 """None stands for a number or a text that the row does not have, or a condition that cannot be decided."""
 Row = Mapping[str, object]
@@ -133,7 +138,7 @@ def parse(
     """
     if len(source) > LONGEST:
         raise GateError(f"the expression has {len(source)} characters; {LONGEST} are allowed")
-    tokens = _tokens(source)
+    tokens = [token if token.text in columns else _column_of(token) for token in _tokens(source)]
     _check_shape(source, tokens)
     steps = _Translation(source, tokens, columns, words or {}).steps()
     if steps[-1].kind != "condition":
@@ -158,6 +163,12 @@ class _Token(NamedTuple):
     @property
     def ends_operand(self) -> bool:
         return self.kind != "operator" or self.text == ")"
+
+
+def _column_of(token: _Token) -> _Token:
+    """Return the token with the name of a column instead of its symbol."""
+    known = token.kind == "name" and token.text in SYMBOLS
+    return token._replace(text=SYMBOLS[token.text]) if known else token
 
 
 def _tokens(source: str) -> list[_Token]:
@@ -279,6 +290,8 @@ class _Translation:
 
     def _column(self, node: ast.Name, name: str) -> Step:
         if name not in self._columns:
+            if name in CHOICES:
+                raise self._wrong(node, f"'{name}' can be {CHOICES[name]}; write one of them")
             raise self._wrong(node, f"unknown column '{name}'{suggestion(name, self._columns)}")
         if self._columns[name] == "number":
             return Step("number", 0, lambda row: _as_number(row.get(name)))

@@ -57,7 +57,8 @@ def _asks_ratio(condition: Condition) -> bool:
 
 def _breach(condition: Condition, row: Comparison) -> str | None:
     values = {name: getattr(row, name) for name in COLUMNS}
-    holds = condition.decide({**values, "deciding": " ".join(row.deciding)})
+    texts = {name: " ".join(value) for name, value in values.items() if isinstance(value, tuple)}
+    holds = condition.decide({**values, **texts})
     if holds is False:
         return None
     shown = ", ".join(f"{name} = {_shown(values[name])}" for name in condition.columns)

@@ -28,6 +28,7 @@ from weatherglass.ranking.texts import (
     check_groups,
     filled,
     lines_of,
+    slots_in,
     topics_of,
 )
 from weatherglass.registry import did_you_mean, shown
@@ -64,6 +65,8 @@ class Scores:
     """Names that the model does not know."""
     background: Standing | None = None
     """The place of each copy, alone, among other passages."""
+    slots: frozenset[str] = frozenset()
+    """The slots of the passages besides the name."""
 
     @property
     def group(self) -> Integers:
@@ -101,7 +104,17 @@ def observe_scores(
     values = np.empty((len(known.names), len(pairs)))
     for number, rows in _scored_passages(ask, known, journal):
         values[:, passage == number] = np.asarray(rows).T
-    scores = Scores(groups, values, tuple(topics), topic, query, passage, pieces, dropped)
+    scores = Scores(
+        groups,
+        values,
+        tuple(topics),
+        topic,
+        query,
+        passage,
+        pieces=pieces,
+        dropped=dropped,
+        slots=slots_in(materials.passages),
+    )
     if background is None:
         return scores
     return replace(scores, background=_standing(ask, scores, materials, background))

@@ -213,7 +213,7 @@ def test_files_named_x_y_a_b_are_a_test(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "pattern"),
     [
-        ("a.json", '{"targ1": [', r"a\.json, line 1: malformed JSON"),
+        ("a.json", '{"targ1": [', r"a\.json, line 1, column 12: malformed JSON"),
         (
             "a.json",
             {**SETS, "targ2": {"category": "Arts", "examples": ["x", 3]}},

@@ -316,14 +316,16 @@ def _json(source: Source) -> Any:
     except json.JSONDecodeError as error:
         if error.msg != "Extra data":
             raise CatalogueError(
-                f"{source.path}, line {error.lineno}: malformed JSON ({error.msg})"
+                f"{source.path}, line {error.lineno}, column {error.colno}: malformed JSON ({error.msg})"
             ) from None
     values = []
     for number, line in enumerate(source.text.splitlines(), start=1):
         try:
             values += [parsed_json(line)] if line.strip() else []
         except json.JSONDecodeError as error:
-            raise CatalogueError(f"{source.path}, line {number}: malformed JSON ({error.msg})") from None
+            raise CatalogueError(
+                f"{source.path}, line {number}, column {error.colno}: malformed JSON ({error.msg})"
+            ) from None
     return values
 
 
