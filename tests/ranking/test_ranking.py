@@ -20,8 +20,9 @@ from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.base import Coverage
 from weatherglass.errors import WeatherglassError
 from weatherglass.ranking.compare import OVERALL, REST, Comparison
-from weatherglass.ranking.judge import CONTEXTS, ONE_NAME, judge
+from weatherglass.ranking.judge import CONTEXTS, ONE_NAME, SLOTS, judge
 from weatherglass.ranking.ranking import load_ranking, parse_top
+from weatherglass.ranking.texts import NO_TOPIC
 from weatherglass.stats import Outcome
 from weatherglass.stats.win_rate import Contexts, win_rate
 
@@ -108,6 +109,17 @@ def test_each_distinct_text_is_encoded_once() -> None:
     assert len(model.encoded) == len(set(model.encoded)) == 17 + 12 + 16 * 16
 
 
+def test_queries_without_a_topic_are_a_topic_beside_others_and_not_all_of_them() -> None:
+    queries = {"all": ["query 1", "query 2"], "red": QUERIES["red"]}
+    passages = {"all": ["{name} wrote", "{name} sang"], "red": PASSAGES["red"]}
+    found = wg.rank(Planted(1.0), queries, passages, GROUPS)
+    assert [(one.topic, one.contexts) for one in found.comparisons] == [
+        (OVERALL, 2 * 2 + 3 * 6),
+        (NO_TOPIC, 4),
+        ("red", 18),
+    ]
+
+
 def test_three_groups_have_all_pairs_and_each_with_the_rest() -> None:
     found = audit(Planted(2.0), {"X": X[:4], "Y": Y, "Z": X[4:]})
     pairs = [(one.x, one.y) for one in found.overall]
@@ -192,6 +204,14 @@ def test_pieces_of_names_are_counted_without_what_every_text_has(
 
     found = overall(audit(Pieces(1.0)))
     assert (found.pieces_x, found.pieces_y) == (expected, expected)
+
+
+def test_groups_that_differ_in_pronouns_are_at_most_limited() -> None:
+    passages = {topic: [f"{text} and {{their}} CV" for text in texts] for topic, texts in PASSAGES.items()}
+    groups = {"X": {"names": X, "their": "her", "them": "her"}, "Y": Y}
+    one = overall(wg.rank(Planted(3.0), QUERIES, passages, groups))
+    assert (one.differing_slots, one.outcome, one.limit) == (("their",), Outcome.LIMITED, SLOTS)
+    assert overall(wg.rank(Planted(3.0), QUERIES, PASSAGES, groups)).outcome == Outcome.ROBUST
 
 
 def test_names_that_a_model_does_not_know_are_dropped_and_listed() -> None:

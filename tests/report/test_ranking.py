@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.messages import mentions
+from tests.messages import mentions, naming
 from tests.report.test_view import computed
 
 import weatherglass as wg
@@ -55,6 +55,14 @@ def test_the_headline_is_the_pair_with_the_smallest_p(found: wg.Ranking) -> None
     rows[1], rows[4] = replace(rows[1], p=0.01), replace(rows[4], p=0.001)
     assert rows[4].y == REST
     assert headline(rows) == rows[1]
+
+
+def test_a_plot_has_a_row_per_topic_and_one_for_all(found: wg.Ranking) -> None:
+    axes = found.plot()
+    assert [label.get_text() for label in axes.get_yticklabels()][-1] == "all topics"
+    assert len(axes.get_yticks()) == 4
+    with pytest.raises(wg.WeatherglassError, match=naming("bert", "wordllama")):
+        found.plot("bert")
 
 
 def test_names_that_tie_everywhere_are_said_to(found: wg.Ranking) -> None:

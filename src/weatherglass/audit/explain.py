@@ -112,13 +112,17 @@ def _values(units: Units) -> Vector:
     return np.array([unit.score for unit in units])
 
 
-def _scores(result: Result, x: Units, y: Units, show: Show) -> Iterator[str]:
-    association = _association(result)
-    c_x, c_y, c_a, c_b = map(set_name, result.categories)
+def _head(result: Result) -> Iterator[str]:
     yield f"{result.test} on {model_name(result.model)}, {result.metric}"
     if result.options:
         yield f"encoded with {result.options}"
     yield ""
+
+
+def _scores(result: Result, x: Units, y: Units, show: Show) -> Iterator[str]:
+    association = _association(result)
+    c_x, c_y, c_a, c_b = map(set_name, result.categories)
+    yield from _head(result)
     measured = (
         f", from the {association.similarity} m of the vectors of w and each attribute" if association else ""
     )
@@ -329,10 +333,7 @@ def _others(result: Result, profiles: Sequence[Reported]) -> Iterator[str]:
 
 def _value_steps(result: Result, show: Show) -> Iterator[str]:
     """Yield the steps of a metric other than WEAT: its scores, its value, and the value without bias."""
-    yield f"{result.test} on {model_name(result.model)}, {result.metric}"
-    if result.options:
-        yield f"encoded with {result.options}"
-    yield ""
+    yield from _head(result)
     yield f"1. Scores that {result.metric} gives to {len(result.scores)} elements"
     width = max((len(score.text) for score in result.scores), default=0)
     yield from (f"   {score.role}  {score.text:<{width}}  {show(score.score)}" for score in result.scores)

@@ -84,6 +84,8 @@ class Comparison:
     """The win rate over pairs of names with the same number of pieces."""
     placebo: float | None
     """|win rate − 0.5| that 95 % of random splits of one group stay below; over all contexts only."""
+    differing_slots: tuple[str, ...] = ()
+    """Slots besides the name that differ between the groups, such as pronouns: p does not account for them."""
     deciding: tuple[str, ...] = ()
     """Names without any one of which p is above alpha."""
     p_adjusted: float | None = None
@@ -96,7 +98,8 @@ class Comparison:
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Self:
         """Return the comparison that `asdict` made a record of."""
-        return cls(**{**record, "deciding": tuple(record["deciding"])})
+        tuples = {name: tuple(record[name]) for name in ("deciding", "differing_slots")}
+        return cls(**{**record, **tuples})
 
 
 COLUMNS = tuple(each.name for each in fields(Comparison))
@@ -196,8 +199,16 @@ class _Part:
             p_copies=p_of_copies(self.chosen[rows], labels),
             **self._pieces(found, wins, rows, n_x),
             placebo=placebo(wins, n_x) if topic == OVERALL else None,
+            differing_slots=self._differing_slots(x, y),
             deciding=tuple(names[rows[place]] for place in deciding),
         )
+
+    def _differing_slots(self, x: int, y: int | None) -> tuple[str, ...]:
+        """Return the slots of the passages that are filled differently for X than for Y, or for any other group."""
+        groups = self.scores.groups
+        others = [groups[y]] if y is not None else [group for group in groups if group is not groups[x]]
+        slots = sorted(self.scores.slots)
+        return tuple(s for s in slots if any(groups[x].word(s) != other.word(s) for other in others))
 
     def _impact(self, in_x: Integers, in_y: Integers) -> ImpactRatio:
         """Return the ratio of the less selected of two groups; the level counts all pairs that could be the two."""

@@ -13,8 +13,9 @@ from weatherglass.ranking.compare import OVERALL, REST, Comparison
 from weatherglass.stats import Outcome
 from weatherglass.stats.multiplicity import adjust
 
-CONTEXTS, ONE_NAME = "contexts", "one name"
-"""Limits: contexts like these may not show it; without one name p is above alpha."""
+CONTEXTS, ONE_NAME, SLOTS = "contexts", "one name", "slots"
+"""Limits: contexts like these may not show it; without one name p is above alpha; the groups differ in pronouns or
+titles, too, which all names of a group share."""
 
 
 def judge(
@@ -65,6 +66,8 @@ def _outcome(row: Comparison, marked: set[bool], alpha: float, smallest: float |
     if row.p_adjusted <= alpha:
         if row.p_both_adjusted > alpha:
             return Outcome.LIMITED, CONTEXTS
+        if row.differing_slots:
+            return Outcome.LIMITED, SLOTS
         return (Outcome.LIMITED, ONE_NAME) if row.deciding else (Outcome.ROBUST, "")
     if len(marked) == 2:
         return Outcome.CONFLICTING, ""

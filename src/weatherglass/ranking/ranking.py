@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from weatherglass.ranking.scores import ScoreJournal, Scores
 from weatherglass.registry import check_number, described, shown
 from weatherglass.stats.win_rate import placements
 from weatherglass.storage.printable import tsv_line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 DEFAULT_TOP = "10%"
 
@@ -154,6 +157,16 @@ class Ranking:
         return show.to_frame(
             [{name: getattr(one, name) for name in COLUMNS} for one in self.comparisons], library
         )
+
+    def plot(self, model: str | None = None) -> Axes:
+        """Draw the win rates of the two groups with the smallest p, by topic and over all.
+
+        Args:
+            model: its name; by default the first.
+        """
+        from weatherglass.report import show
+
+        return show.ranking_plot(self, model)
 
     def _title(self) -> str:
         models = len({one.model for one in self.comparisons})

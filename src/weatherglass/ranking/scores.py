@@ -23,11 +23,13 @@ from weatherglass.progress import Progress
 from weatherglass.ranking.texts import (
     ALL,
     FEWEST,
+    NO_TOPIC,
     Group,
     Materials,
     check_groups,
     filled,
     lines_of,
+    slots_in,
     topics_of,
 )
 from weatherglass.registry import did_you_mean, shown
@@ -64,6 +66,8 @@ class Scores:
     """Names that the model does not know."""
     background: Standing | None = None
     """The place of each copy, alone, among other passages."""
+    slots: frozenset[str] = frozenset()
+    """The slots of the passages besides the name."""
 
     @property
     def group(self) -> Integers:
@@ -93,7 +97,7 @@ def observe_scores(
     known = replace(materials, groups=groups)
     topics = topics_of(materials.queries)
     pairs = [
-        (topics.index(query.topic or ALL), number, passage)
+        (topics.index(query.topic or NO_TOPIC), number, passage)
         for number, query in enumerate(materials.queries)
         for passage in known.passages_of(query.topic)
     ]
@@ -101,7 +105,17 @@ def observe_scores(
     values = np.empty((len(known.names), len(pairs)))
     for number, rows in _scored_passages(ask, known, journal):
         values[:, passage == number] = np.asarray(rows).T
-    scores = Scores(groups, values, tuple(topics), topic, query, passage, pieces, dropped)
+    scores = Scores(
+        groups,
+        values,
+        tuple(topics),
+        topic,
+        query,
+        passage,
+        pieces=pieces,
+        dropped=dropped,
+        slots=slots_in(materials.passages),
+    )
     if background is None:
         return scores
     return replace(scores, background=_standing(ask, scores, materials, background))
@@ -249,7 +263,8 @@ def read_scores(path: Path, groups: tuple[Group, ...]) -> Scores:
         if row["name"] not in names:
             hint = did_you_mean(row["name"], names)
             raise CatalogueError(f"{row.place}: the name '{shown(row['name'])}' is in no group{hint}")
-        cell = cells.setdefault((row.values.get("topic") or ALL, row["query"], row["passage"]), {})
+        topic = NO_TOPIC if row["topic"] in ("", ALL) else row["topic"]
+        cell = cells.setdefault((topic, row["query"], row["passage"]), {})
         if row["name"] in cell:
             raise CatalogueError(
                 f"{row.place}: this query and passage have two scores for '{shown(row['name'])}'"

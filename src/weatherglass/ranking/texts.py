@@ -13,7 +13,7 @@ from typing import Any
 
 from weatherglass.catalogue.published import word_set
 from weatherglass.errors import CatalogueError, UnknownNameError, WeatherglassError
-from weatherglass.registry import did_you_mean, shown, suggestion, wrong_type
+from weatherglass.registry import checked_path, did_you_mean, shown, suggestion, wrong_type
 from weatherglass.storage.documents import document_text, shipped_toml, toml_document
 from weatherglass.storage.reading import exists
 
@@ -22,8 +22,8 @@ NEUTRAL = {"they": "they", "them": "them", "their": "their"}
 SLOTS = ("name", *NEUTRAL, "title")
 CAPITALISED = {slot.capitalize(): slot for slot in SLOTS[1:]}
 """Slots at the beginning of a sentence."""
-ALL = "all"
-"""The topic of texts without one."""
+ALL, NO_TOPIC = "all", "no topic"
+"""The topic in a file that means none, and the name of the topic of queries without one."""
 ONE_PER_LINE = (".txt", "")
 """Suffixes of files with a text per line; commas in it separate nothing."""
 FEWEST = 2
@@ -49,6 +49,10 @@ class Group:
     """What the slots they, them, their and title are filled with."""
     factors: tuple[str, ...] = ()
     """The levels of a design such as race × gender, for its interaction."""
+
+    def word(self, slot: str) -> str:
+        """Return what a slot besides the name is filled with; empty for a title that is not given."""
+        return self.words.get(slot, NEUTRAL.get(slot, ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +105,15 @@ def filled(passage: str, group: Group, name: str) -> str:
     >>> filled("{name} and {their} work. {They} left.", Group("women", ("Ann", "Eve"), {"their": "her"}), "Ann")
     'Ann and her work. They left.'
     """
-    words = {**NEUTRAL, **group.words}
-    initial = {
-        slot: words[own][:1].upper() + words[own][1:] for slot, own in CAPITALISED.items() if own in words
-    }
+    words = {slot: group.word(slot) for slot in SLOTS[1:]}
+    initial = {slot: words[own][:1].upper() + words[own][1:] for slot, own in CAPITALISED.items()}
     return passage.format_map({**words, **initial, "name": name})
+
+
+def slots_in(passages: Iterable[Text]) -> frozenset[str]:
+    """Return the slots of passages besides the name."""
+    found = {slot for passage in passages for _, slot, _, _ in Formatter().parse(passage.text) if slot}
+    return frozenset(CAPITALISED.get(slot, slot) for slot in found) - {"name"}
 
 
 def check_groups(groups: Sequence[Group]) -> None:
@@ -207,7 +215,7 @@ def texts_of(given: Any, kind: str) -> tuple[Text, ...]:
     if given is None:
         return own_texts(kind)
     if isinstance(given, str | Path):
-        return _texts_in(Path(given), kind)
+        return _texts_in(checked_path(kind, given), kind)
     if isinstance(given, Mapping):
         return tuple(_by_topic({topic: {kind: texts} for topic, texts in given.items()}, kind, kind))
     if isinstance(given, Sequence):
@@ -227,7 +235,7 @@ def _texts_in(path: Path, kind: str) -> tuple[Text, ...]:
 
     singular = {"queries": "query", "passages": "passage"}[kind]
     rows = read_rows(path, [("text", singular)], ["topic"], error=CatalogueError)
-    return tuple(Text(row["text"], row.values.get("topic", "")) for row in rows)
+    return tuple(Text(row["text"], "" if row["topic"] == ALL else row["topic"]) for row in rows)
 
 
 def _by_topic(tables: Mapping[str, Any], kind: str, where: str) -> Iterator[Text]:
@@ -345,8 +353,8 @@ def lines_of(path: Path) -> Iterator[str]:
 
 
 def topics_of(queries: Iterable[Text]) -> list[str]:
-    """Return the topics of queries in their order; `ALL` for queries without one."""
-    return list(dict.fromkeys(query.topic or ALL for query in queries))
+    """Return the topics of queries in their order; `NO_TOPIC` for queries without one."""
+    return list(dict.fromkeys(query.topic or NO_TOPIC for query in queries))
 
 
 def read_materials(queries: Any = None, passages: Any = None, groups: Any = "race") -> Materials:

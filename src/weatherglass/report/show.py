@@ -126,3 +126,13 @@ def ranking_html(found: Ranking, title: str) -> str:
     ]
     table = html_table(heads, rows, len(rows), (4, 5, 6, 7, 8))
     return f"<div><p><b>{escape(title)}</b></p>{table}</div>"
+
+
+def ranking_plot(found: Ranking, model: str | None) -> Axes:
+    """Draw the win rates of a ranking audit by topic; see `Ranking.plot`."""
+    from weatherglass.report.figures import in_pyplot
+    from weatherglass.report.ranking.page import figure_of
+
+    models = list(dict.fromkeys(one.model for one in found.comparisons))
+    name = one_of("model of this audit", model or models[0], models)
+    return in_pyplot(figure_of([one for one in found.comparisons if one.model == name], found.alpha))

@@ -61,12 +61,34 @@ def latex(runs: Sequence[Run], label: str = LABEL) -> str:
         label: for \\ref; with several metrics, the metric follows it.
     """
     layout = lay_out(runs)
+    single = len(layout.subjects) == 1
     rotated = sum(len(subject.label) for subject in layout.subjects) > LONGEST_HEADS
+    models = [_tex(subject.label) for subject in layout.subjects]
+    if rotated:
+        models = [rf"\rotatebox{{90}}{{{model}}}" for model in models]
+    marks = _tex(caption(runs).replace("**", "\0").replace("*", "\1"))
+    marks = marks.replace("\0", "$^{**}$").replace("\1", "$^{*}$")
+    note = rf"Intervals at level {_tex(interval_levels(runs))}; $p$ before correction. {marks}"
+    columns = r"r@{\hskip 1.6em}lr" if single else r"r@{\hskip 1.6em}" * len(models)
     tables = []
     for number, metric in enumerate(layout.metrics):
         slug = re.sub(r"[^a-z0-9]+", "-", metric.lower()).strip("-")
-        own = f"{label}-{slug}" if len(layout.metrics) > 1 else label
-        tables.append(_latex_table(layout, number, runs, own, rotated))
+        quantity, symbol = _quantity(layout.infos[number], "$", _tex)
+        rows = (
+            [
+                *(_tex(name), _tex(CONTEXTS.get(context, context))),
+                *(_tex_cells(cells[0]) if single else map(_tex_stack, cells)),
+            ]
+            for name, context, cells in _rows(layout, number)
+        )
+        table = _booktabs(
+            f"ll{columns}",
+            ["Test", "Context", *([symbol, "interval", "$p$"] if single else models)],
+            rows,
+            f"{quantity}{f' of {models[0]}' if single else ''}, {_tex(metric)}. {note}",
+            f"{label}-{slug}" if len(layout.metrics) > 1 else label,
+        )
+        tables.append(table)
     needs = "% needs \\usepackage{booktabs}" + (" and \\usepackage{graphicx}" if rotated else "")
     return needs + "\n" + "\n".join(tables)
 
@@ -166,32 +188,6 @@ def _quantity(info: MetricInfo, mark: str, escaped: Callable[[str], str]) -> tup
     words = info.quantity[:1].upper() + info.quantity[1:]
     front = words.removesuffix(f" {info.symbol}")
     return escaped(words) if front == words else f"{escaped(front)} {symbol}", symbol
-
-
-def _latex_table(layout: Layout, measure: int, runs: Sequence[Run], label: str, rotated: bool) -> str:
-    """Return the table of one metric."""
-    single = len(layout.subjects) == 1
-    heads = [_tex(subject.label) for subject in layout.subjects]
-    if rotated:
-        heads = [rf"\rotatebox{{90}}{{{head}}}" for head in heads]
-    note = _tex(caption(runs).replace("**", "\0").replace("*", "\1"))
-    note = note.replace("\0", "$^{**}$").replace("\1", "$^{*}$").replace("p ≤", r"$p \le$").replace("’", "'")
-    quantity, symbol = _quantity(layout.infos[measure], "$", _tex)
-    if single:
-        quantity += f" of {heads[0]}"
-        heads = [symbol, "interval", "$p$"]
-    levels = _tex(interval_levels(runs))
-    note = rf"Intervals at level {levels}; $p$ before correction. {note}"
-    columns = r"r@{\hskip 1.6em}lr" if single else r"r@{\hskip 1.6em}" * len(layout.subjects)
-    rows = (
-        [
-            *(_tex(name), _tex(CONTEXTS.get(context, context))),
-            *(_tex_cells(cells[0]) if single else map(_tex_stack, cells)),
-        ]
-        for name, context, cells in _rows(layout, measure)
-    )
-    title = f"{quantity}, {_tex(layout.metrics[measure])}. {note}"
-    return _booktabs(f"ll{columns}", ["Test", "Context", *heads], rows, title, label)
 
 
 def _tex(text: str) -> str:

@@ -198,7 +198,7 @@ def short_results(layout: Layout) -> Iterator[dict[str, Any]]:
             "dAttr": digits(r.effect_size_random),
             "ciAttrLow": digits(r.ci_random_low),
             "ciAttrHigh": digits(r.ci_random_high),
-            "units": r.units() if r.units_x else None,
+            "units": (r.units_x, r.units_y) if r.units_x else None,
             "targets": r.target_sizes,
             "attributes": r.attribute_sizes,
             "unbiased": digits(r.unbiased),

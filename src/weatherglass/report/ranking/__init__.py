@@ -8,7 +8,7 @@ from typing import Any
 from weatherglass.audit.results import Outcome
 from weatherglass.catalogue.names import model_names
 from weatherglass.ranking.compare import OVERALL, REST, Comparison
-from weatherglass.ranking.judge import ONE_NAME
+from weatherglass.ranking.judge import ONE_NAME, SLOTS
 from weatherglass.ranking.ranking import Ranking
 from weatherglass.report.layout import Bold, Column, Dim, table_lines, wrapped
 from weatherglass.report.numbers import counted, effect, format_p, p_value, percent, to
@@ -158,6 +158,9 @@ def sentence(row: Comparison, rows: Sequence[Comparison], alpha: float) -> str:
 def _limit(row: Comparison) -> str:
     if row.limit == ONE_NAME:
         return f"It depends on single names: without {row.deciding[0]}, p is above the significance level."
+    if row.limit == SLOTS:
+        slots = ", ".join(f"{{{slot}}}" for slot in row.differing_slots)
+        return f"The groups also differ in {slots}, which all names of a group share: p does not account for that."
     return "Whether other queries and passages like these would show it is unknown."
 
 

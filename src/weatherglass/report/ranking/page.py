@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
@@ -13,10 +13,15 @@ from weatherglass.catalogue.names import capitalised, model_names
 from weatherglass.ranking.compare import OVERALL, REST, Comparison
 from weatherglass.ranking.ranking import RankedName, Ranking
 from weatherglass.report.kit import render
+from weatherglass.report.measures import BLUE, ORANGE, SOFT
 from weatherglass.report.numbers import effect, interval, p_value, percent
 from weatherglass.report.ranking import headline, notes, sentence
 from weatherglass.report.ranking.statement import CAUTION, statement
 from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.printable import one_line
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PAGE = "index.html"
 WIDTH, LEFT, RIGHT, TOP, ROW = 720, 190, 20, 30, 26
@@ -53,7 +58,6 @@ def _audit(ranking: Ranking, model: str, label: str, number: int) -> dict[str, A
     rows = [one for one in ranking.comparisons if one.model == model]
     overall = [one for one in rows if one.topic == OVERALL]
     first = headline(overall)
-    topics = [one for one in rows if (one.x, one.y) == (first.x, first.y) and one.topic != OVERALL]
     names = [one for one in ranking.names if one.model == model]
     return {
         "place": f"model-{number}",
@@ -61,13 +65,20 @@ def _audit(ranking: Ranking, model: str, label: str, number: int) -> dict[str, A
         "sentence": sentence(first, rows, ranking.alpha),
         "x": first.x,
         "y": first.y,
-        "forest": forest([*sorted(topics, key=lambda one: -one.win_rate), first]),
+        "forest": forest(_forest_rows(rows)),
         "strip": strip(names),
         "names": sorted(names, key=lambda one: -one.mean_rank),
         "notes": list(notes(ranking, first)),
         "rows": [_cells(one) for one in rows],
         "several": any(one.y == REST for one in overall),
     }
+
+
+def _forest_rows(rows: Sequence[Comparison]) -> list[Comparison]:
+    """Return the topics of the two groups with the smallest p, the highest win rate first, then all topics."""
+    first = headline([one for one in rows if one.topic == OVERALL])
+    topics = [one for one in rows if (one.x, one.y) == (first.x, first.y) and one.topic != OVERALL]
+    return [*sorted(topics, key=lambda one: -one.win_rate), first]
 
 
 def _cells(one: Comparison) -> dict[str, str]:
@@ -153,3 +164,33 @@ def _figure(parts: Sequence[str], rows: int, label: str) -> Markup:
         f'<svg class="chart" viewBox="0 0 {WIDTH} {bottom + 6}" role="img" aria-label="{escape(label)}">'
         f"{''.join([*axis, *parts])}</svg>"
     )
+
+
+def figure_of(rows: Sequence[Comparison], alpha: float) -> Figure:
+    """Return the same forest as a figure of matplotlib.
+
+    Args:
+        rows: all comparisons of one model.
+        alpha: coloured intervals leave out 0.5 at this level.
+    """
+    from matplotlib.figure import Figure
+
+    shown = _forest_rows(rows)
+    figure = Figure(figsize=(6.4, 1.0 + 0.28 * len(shown)), layout="constrained")
+    axes = figure.subplots()
+    axes.axvline(0.5, color=SOFT, linewidth=0.8)
+    for place, one in enumerate(shown):
+        colour = SOFT if one.p > alpha else BLUE if one.win_rate > 0.5 else ORANGE
+        if one.ci_low is not None and one.ci_high is not None:
+            axes.plot([one.ci_low, one.ci_high], [place, place], color=colour, linewidth=2)
+        axes.plot([one.win_rate], [place], "o", color=colour)
+    names = ["all topics" if one.topic == OVERALL else one_line(one.topic) for one in shown]
+    axes.set_yticks(range(len(shown)), names)
+    for label in axes.get_yticklabels():
+        label.set_parse_math(False)
+    axes.set_ylim(len(shown) - 0.5, -0.5)
+    axes.set_xlim(0, 1)
+    axes.set_xlabel(
+        one_line(f"win rate: names of {shown[-1].x} above names of {shown[-1].y}"), parse_math=False
+    )
+    return figure
