@@ -44,8 +44,10 @@ def test_stereoset_has_templates_within_sentences_and_contexts_between_them(tmp_
     assert len(tests) == 4
     (within,) = pairs_of(tests["stereoset-intrasentence-gender"])
     assert within.term == "term 0"
-    assert within.more == "The term 0 was stereotype on day 0."
-    assert within.unrelated == "The term 0 was unrelated on day 0."
+    given = content["data"]["intrasentence"][0]["sentences"]
+    by_label = {each["gold_label"]: each["sentence"] for each in given}
+    assert (within.more, within.unrelated) == (by_label["stereotype"], by_label["unrelated"])
+    assert within.template.count("{}") == 1
     (between,) = pairs_of(tests["stereoset-intersentence-race"])
     assert between.more.startswith("The term 1 was BLANK on day 0. ")
     assert between.template == ""
