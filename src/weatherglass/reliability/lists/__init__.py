@@ -1,4 +1,4 @@
-"""Base pairs, target words and queries: built-in lists, and readers of the user's files."""
+"""Provide base pairs, target words and queries, from built-in lists or from the user's files."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from weatherglass.storage.documents import document_text, shipped_toml
 from weatherglass.storage.reading import is_regular_file
 
 FREQUENT = 10_000
-"""How many of the most frequent words represent the vocabulary."""
+"""Number of the most frequent words that represent the vocabulary."""
 
 FREQUENT_LIST, VOCABULARY_LIST = "frequent", "vocabulary"
 """The names of the lists that every study has."""
 
 SPECIAL = re.compile(r"<[^<>]*>|\[[A-Z_]+\]")
-"""Vocabulary entries that are not words: <unk>, </s>, [PAD]."""
+"""Vocabulary entries that are not words, such as <unk>, </s> and [PAD]."""
 
 
 @dataclass(frozen=True)
 class BasePairs:
-    """Pairs of words that are the two ends of a scale; a score above 0 leans to the first word."""
+    """Pairs of words at the two ends of a scale; a score above 0 leans to the first word."""
 
     name: str
     pairs: tuple[tuple[str, str], ...]
@@ -46,7 +46,7 @@ class WordList:
 
 
 def is_word(token: str) -> bool:
-    """Return whether a vocabulary entry is a word, not `<unk>` and the like."""
+    """Return whether a vocabulary entry is a word, and not a mark such as `<unk>`."""
     return SPECIAL.fullmatch(token) is None
 
 
@@ -55,10 +55,10 @@ def _table(name: str) -> dict[str, Any]:
 
 
 def base_pairs(name: str) -> BasePairs:
-    """Return a built-in set by its name, or read one from a file with two words on each line.
+    """Return a built-in set of base pairs by its name, or read one from a file with two words on each line.
 
     Raises:
-        UnknownNameError: if it is neither.
+        UnknownNameError: if there is no built-in set and no file with this name.
         CorpusError: if a line of the file does not have two words.
     """
     table = _table("pairs")
@@ -84,10 +84,10 @@ def base_pairs(name: str) -> BasePairs:
 
 
 def target_list(name: str) -> WordList:
-    """Return a built-in list by its name, or read one from a file with a word on each line.
+    """Return a built-in list of target words by its name, or read one from a file with one word on each line.
 
     Raises:
-        UnknownNameError: if it is neither.
+        UnknownNameError: if there is no built-in list and no file with this name.
     """
     table = _table("targets")
     if name in table:
@@ -99,7 +99,7 @@ def target_list(name: str) -> WordList:
 
 
 def queries() -> list[WordList]:
-    """Return the six queries of Du et al.: sets of weat6, weat7 and weat8, lower-cased."""
+    """Return the six queries of Du et al., which are sets of weat6, weat7 and weat8 in lower case."""
     from weatherglass.catalogue.published import table
 
     sets = table("sets")
@@ -112,7 +112,7 @@ def queries() -> list[WordList]:
 
 
 def frequent_words(vocabulary: Sequence[str], number: int = FREQUENT) -> WordList:
-    """Return the first `number` words of a vocabulary that is ordered by frequency; punctuation is not a word."""
+    """Return the first `number` words, without punctuation, of a vocabulary that is ordered by frequency."""
     words = [word for word in vocabulary if is_word(word) and any(map(str.isalnum, word))]
     return WordList(FREQUENT_LIST, tuple(words[:number]), f"the {number} most frequent words of the corpus")
 
