@@ -233,7 +233,9 @@ def _too_few_seeds(pairs: int, seeds: int, fewest: int) -> MedianInterval | None
     """Return an empty interval, with a reason, if there are too few base pairs or seeds; else None."""
     reason = too_few("base pairs", pairs)
     if not reason and seeds < fewest:
-        reason = f"not estimable: {seeds} {'seed' if seeds == 1 else 'seeds'}, {fewest} are needed for an interval"
+        reason = (
+            f"not estimable: {seeds} {'seed' if seeds == 1 else 'seeds'}, {fewest} are needed for an interval"
+        )
     return MedianInterval(np.nan, np.nan, reason) if reason else None
 
 

@@ -264,7 +264,7 @@ def _encode(folder: Path, source: Path, files: list[Path], settings: CorpusSetti
 
 def _why_empty(where: Mapping[str, tuple[str, ...]]) -> str:
     if not where:
-        return "it contains no text"
+        return "it is empty, or contains no text"
     conditions = " and ".join(
         f"{field} = {' or '.join(map(repr, values))}" for field, values in where.items()
     )

@@ -37,7 +37,9 @@ def decompressed(path: Path) -> Iterator[BinaryIO]:
     with path.open("rb") as file:
         head = file.read(len(XZ))
     if path.suffix.lower() in SUFFIXES and not head.startswith((GZIP, XZ, ZSTANDARD)):
-        raise EOFError(f"its first bytes do not match; if it is plain text, remove {path.suffix} from its name")
+        raise EOFError(
+            f"its first bytes do not match; if it is plain text, remove {path.suffix} from its name"
+        )
     if head.startswith(ZSTANDARD):
         with path.open("rb") as file:
             yield _decompress_zstandard(file, path)
