@@ -22,21 +22,21 @@ run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
 	$(BIN)/weatherglass run
 
 # mypy takes one core for half a minute, so it runs beside the tests; its errors are printed after theirs.
-test: $(VENV)/installed-dev lint-fast  ## what CI runs
+test: $(VENV)/installed-dev lint-fast  ## run what CI runs
 	@echo "$(BIN)/mypy and the tests, side by side"
 	@$(BIN)/mypy > $(VENV)/mypy.log 2>&1 & types=$$!; \
 	  $(BIN)/python -m pytest $(WORKERS) -m "not large"; tests=$$?; \
 	  wait $$types; types=$$?; cat $(VENV)/mypy.log; test $$tests -eq 0 -a $$types -eq 0
 
-test-all: $(VENV)/installed-all lint  ## also what needs TensorFlow, large downloads or minutes of work
+test-all: $(VENV)/installed-all lint  ## also run tests that need TensorFlow, large downloads or minutes of work
 	$(BIN)/python -m pytest $(WORKERS)
 	$(BIN)/python -m benchmarks --quick
 
-test-shared: $(VENV)/installed-dev  ## what needs data that is not in the repository: SHARED=DIR with reference/ and corpora/
+test-shared: $(VENV)/installed-dev  ## run tests that need data outside the repository: SHARED=DIR with reference/ and corpora/
 	$(if $(SHARED),,$(error name the folder of the data: make test-shared SHARED=DIR))
 	WEATHERGLASS_SHARED="$(SHARED)" $(BIN)/python -m pytest -m shared
 
-test-envs: test-base test-lowest  ## base dependencies only; the lowest versions that pyproject.toml allows
+test-envs: test-base test-lowest  ## test with base dependencies only, and with the lowest versions that pyproject.toml allows
 
 test-base: .venv-base/installed
 	$(BASE)/python -m pytest --confcutdir=tests/envs tests/envs/base.py
@@ -44,10 +44,10 @@ test-base: .venv-base/installed
 test-lowest: .venv-lowest/installed
 	$(LOWEST)/python -m pytest -n 2 -m "not large" $(CORE)
 
-coverage: $(VENV)/installed-dev  ## which lines and branches make test reaches (ALL=1: make test-all); compiled functions count as not reached
+coverage: $(VENV)/installed-dev  ## measure the lines and branches that make test covers (ALL=1: make test-all); compiled functions count as not covered
 	$(BIN)/python -m pytest $(WORKERS) $(if $(ALL),,-m "not large") --cov --cov-report=term:skip-covered --cov-report=xml
 
-fuzz: $(VENV)/installed-dev  ## hostile inputs for every reader: make fuzz MINUTES=60; fails unless every count is 0
+fuzz: $(VENV)/installed-dev  ## feed hostile inputs to every reader: make fuzz MINUTES=60; fails unless every count is 0
 	$(BIN)/python -m tests.hostile.fuzz --minutes $(or $(MINUTES),1) $(if $(SEED),--seed $(SEED))
 
 lint: lint-fast
@@ -60,19 +60,19 @@ lint-fast: $(VENV)/installed-dev
 	$(BIN)/typos
 	$(BIN)/python -m docs.sample --check  # phrases that our style bans, with what to write instead
 
-lint-page:  ## the page's scripts; needs Node.js, so it is not a part of lint
+lint-page:  ## lint the scripts of the page; needs Node.js, so it is not part of lint
 	npx --yes $(ESLINT) src/weatherglass/report
 
-benchmarks: $(VENV)/installed-dev  ## measure all against the goals; fails where one is missed
+benchmarks: $(VENV)/installed-dev  ## compare all measurements with their goals; fails if one is missed
 	$(BIN)/python -m benchmarks --write docs/performance.md
 
-models-proof: .venv-proof/installed  ## real models from packages, beside their own libraries; writes its sections of docs/models.md
+models-proof: .venv-proof/installed  ## compare real models with their own libraries; writes docs/models-proof.md
 	$(PROOF)/python -m proofs --write
 
-languages-proof: .venv-languages/installed  ## French, Japanese and Russian vectors and USE: the tables of docs/languages.md
+languages-proof: .venv-languages/installed  ## test French, Japanese and Russian vectors and USE: the rows of docs/proofs/languages.tsv
 	.venv-languages/bin/python proofs/languages.py
 
-integrations-proof: .venv-integrations/installed  ## evaluate, mteb and spaCy, the real packages, beside our own numbers
+integrations-proof: .venv-integrations/installed  ## compare with the real packages evaluate, mteb and spaCy
 	PYTHONPATH=. .venv-integrations/bin/python proofs/integrations.py
 
 reference: $(VENV)/installed-dev  ## audit the reference models; writes their table and docs/reference.md
@@ -81,10 +81,10 @@ reference: $(VENV)/installed-dev  ## audit the reference models; writes their ta
 papers: $(VENV)/installed-dev  ## run what each paper describes, item by item; writes docs/papers
 	$(BIN)/python docs/papers/write.py $(PAPER)
 
-docs: $(VENV)/installed-docs  ## the site, into site/: strict, from what is installed; needs no network
+docs: $(VENV)/installed-docs  ## build the site into site/, without the network
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-dist:  ## build what is published, check it, and try the wheel in an empty environment
+dist:  ## build and check the distributions, and try the wheel in an empty environment
 	rm -rf dist .venv-build .venv-wheel
 	$(PYTHON) -m venv .venv-build
 	$(BUILD)/pip install --quiet build twine

@@ -26,7 +26,7 @@ from benchmarks._rows import ONE_THREAD, Options, Row
 from benchmarks.goals import GOALS
 
 HERE = Path(__file__).parent
-NOT_PARTS = ("goals", "large_corpus", "planted_seeds", "profile", "skip_gram_quality", "__main__")
+NOT_PARTS = ("goals", "large_corpus", "planted_seeds", "profile", "ranking", "skip_gram_quality", "__main__")
 MARK = "row: "
 """How a part's process starts a line that is a row."""
 
@@ -71,15 +71,18 @@ def print_rows(part: str, options: Options) -> None:
 
 
 def cells(row: Row) -> list[str]:
-    """Return the cells of a row: name, ours, peer, its cost, ratio, goal, verdict, note."""
+    """Return the cells of a row: name, our cost, the peer and its cost, ratio, goal and verdict, note."""
     goal = GOALS.get(row.name)
-    verdict = "" if goal is None else "missed" if goal.missed(row) else "reached"
+    verdict = "" if goal is None else f"{goal} missed" if goal.missed(row) else f"{goal} reached"
     if row.ours is None:
         verdict = "not run"
     if row.equal is not None:
         verdict = f"{verdict}, results equal" if row.equal else "RESULTS DIFFER"
-    numbers = ["" if number is None else f"{number:.3g}" for number in (row.ours, row.theirs, row.ratio)]
-    return [row.name, numbers[0], row.peer, *numbers[1:], str(goal or ""), verdict.strip(", "), row.note]
+    ours, theirs, ratio = (
+        "" if number is None else f"{number:.3g}" for number in (row.ours, row.theirs, row.ratio)
+    )
+    peer = f"{row.peer}: {theirs}" if theirs else row.peer
+    return [row.name, ours, peer, ratio, verdict.strip(", "), row.note]
 
 
 def shown(row: Row) -> str:
@@ -87,9 +90,7 @@ def shown(row: Row) -> str:
     return "| " + " | ".join(cells(row)) + " |"
 
 
-HEADINGS = (
-    "| what | ours | peer | peer's | ratio | goal | verdict | note |\n|---|---|---|---|---|---|---|---|"
-)
+HEADINGS = "| what | ours | peer | ratio | goal | note |\n|---|---|---|---|---|---|"
 
 
 def page(sections: Mapping[str, str]) -> str:
@@ -99,7 +100,8 @@ def page(sections: Mapping[str, str]) -> str:
         "",
         "`python -m benchmarks --write docs/performance.md` writes this page; do not edit it. Costs are CPU seconds",
         "(user and system) on one thread: medians, for commands and jobs the lowest of several. The ratio is the",
-        "peer's cost divided by ours. Growth rows give the exponent b of cost = a·size^b. Goals: benchmarks/goals.py.",
+        "peer's cost divided by ours. Growth rows give the exponent b of cost = a·size^b. The goals are in",
+        "benchmarks/goals.py.",
     ]
     return "\n".join([*head, "", *sections.values()])
 

@@ -1,7 +1,8 @@
 """Simulate coverage and level for fixed and random attributes, and of the paired change, against docs/methods 10.
 
-Run with `python -m benchmarks.coverage fixed|random|templates|level|paired [--repetitions N]`; without arguments all,
-in a few minutes on one core. Below each table are the least and the largest of its cells, which docs/trust.md shows.
+Run with `python -m benchmarks.coverage fixed|random|templates|level|paired|paired-random [--repetitions N]`; without
+arguments all, in a few minutes on one core. Below each table are the least and the largest of its cells, which
+docs/trust.md shows.
 Exit code 1 if the 99 % Monte Carlo interval of any cell lies outside its stated range.
 
 A true effect d is a shift of X by δ = d/√(1 − d²/4) sds within the sets; an interval covers if it does so for g = δ.
@@ -10,6 +11,7 @@ A true effect d is a shift of X by δ = d/√(1 − d²/4) sds within the sets; 
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import sys
 import zlib
@@ -25,8 +27,9 @@ from weatherglass.arrays import Matrix, Vector
 from weatherglass.stats.attributes import Crossed, crossed, fixed_ends
 from weatherglass.stats.interval import Flags, two_sided_p
 from weatherglass.stats.multiplicity import every_labelling, random_labellings
-from weatherglass.stats.paired import paired_jackknife
+from weatherglass.stats.paired import levels_of, paired_jackknife
 from weatherglass.stats.scale import Scale, within
+from weatherglass.stats.topic import AttributeTables
 
 SIZES = (8, 25, 64)
 ATTRIBUTES = (4, 8, 25)
@@ -73,6 +76,7 @@ LEVEL_AT_1: Range = (0.2, 2.0)
 """Per cent of p ≤ 0.01; docs/methods 10 states none, this is ours."""
 LEVEL_PAIRED: Range = (4, 6)
 """What the paired change must hold where nothing changed."""
+LEVEL_PAIRED_RANDOM: Range = (0, 6)
 
 
 @dataclass(slots=True)
@@ -345,6 +349,46 @@ def paired_table(judge: Judge, count: int) -> Iterator[str]:
     yield from judge.summary("scores, units")
 
 
+def paired_vectors(
+    rng: np.random.Generator, n: int, k: int, noise: float, d: float, r: float, count: int
+) -> list[AttributeTables]:
+    """Return the tables of two equal models: target and attribute words whose vectors correlate at r."""
+    spread = math.sqrt(noise / (1 - noise) * k / (2 * WIDTH))
+    kept, own = math.sqrt(r), math.sqrt(1 - r)
+    words, attributes = rng.normal(size=(count, 2 * n, WIDTH)), rng.normal(size=(2, count, k, WIDTH))
+    models = []
+    for _ in range(2):
+        w = kept * words + own * rng.normal(size=words.shape)
+        w[:, :n, 0] += shift(d)
+        w[:, :n, 1] += ELSEWHERE
+        a, b = spread * (kept * attributes + own * rng.normal(size=attributes.shape))
+        a[..., 0] += 0.5
+        b[..., 0] -= 0.5
+        to_a, to_b = (w @ np.swapaxes(side, -1, -2) for side in (a, b))
+        models.append(AttributeTables(to_a, to_b, range(k), range(k)))
+    return models
+
+
+def paired_random_table(judge: Judge, count: int) -> Iterator[str]:
+    """Yield the level of the paired change between equal models, for random and (in italics) for fixed attributes."""
+    yield "| words | attributes | noise | d | " + " | ".join(f"r = {r:g}" for r in CORRELATIONS) + " |"
+    yield "|---|---|---|---|" + "---|" * len(CORRELATIONS)
+    for n, k, noise, d in itertools.product((8, 25), (8, 25), (0.05, 0.3, 0.5), (0.0, 0.7, 1.4)):
+        cells = []
+        for r in CORRELATIONS:
+            name = f"paired, random, {n} + {n}, {k} attributes, noise {noise}, d {d}, r {r}"
+            models = paired_vectors(generator(name), n, k, noise, d, r, count)
+            centred = [within(own.to_a.mean(axis=-1) - own.to_b.mean(axis=-1), n) for own in models]
+            levels = [levels_of(*pair) for pair in zip(models, centred, strict=True)]
+            factors = [(levels[0][role], levels[1][role]) for role in "AB"]
+            random, fixed = (paired_jackknife(centred[0], centred[1], use).p <= 0.05 for use in (factors, ()))
+            group = f"noise {100 * noise:.0f} %"
+            cell = judge.cell(name, random, LEVEL_PAIRED_RANDOM, (group, "random attributes"))
+            cells.append(f"{cell} *{judge.cell(name, fixed, None, (group, 'fixed attributes'))}*")
+        yield f"| {n} + {n} | {k} + {k} | {100 * noise:.0f} % | {d:g} | " + " | ".join(cells) + " |"
+    yield from judge.summary("unchanged, marked")
+
+
 TABLES: dict[str, tuple[Callable[[Judge, int], Iterator[str]], int, str]] = {
     "fixed": (
         fixed_table,
@@ -365,7 +409,12 @@ TABLES: dict[str, tuple[Callable[[Judge, int], Iterator[str]], int, str]] = {
     "paired": (
         paired_table,
         4_000,
-        "per cent of unchanged effects marked, and of intervals that miss a true change",
+        "per cent of unchanged effects marked, and of intervals that miss a true change, for fixed attributes",
+    ),
+    "paired-random": (
+        paired_random_table,
+        2_000,
+        "per cent of unchanged effects marked, for random attributes (in italics for fixed ones)",
     ),
 }
 """What each command prints, its number of repetitions, and what its numbers are."""

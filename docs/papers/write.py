@@ -78,12 +78,13 @@ def page(title: str, commands: Mapping[str, str], items: Sequence[Item], results
         "",
         f"**{len(items)} items. {counted}.**",
         "",
-        "| | place | item | state | command | published | result |",
-        "|---|---|---|---|---|---|---|",
+        "| | item | state | command | result |",
+        "|---|---|---|---|---|",
     ]
     for item in items:
-        result = "; ".join(filter(None, (_cut(results.get(item.n, "")), item.why)))
-        cells = [str(item.n), item.place, item.item, item.state, item.command, item.published, result]
+        published = f"published: {item.published}" if item.published else ""
+        result = "; ".join(filter(None, (_cut(results.get(item.n, "")), item.why, published)))
+        cells = [str(item.n), f"{item.item} ({item.place})", item.state, item.command, result]
         lines.append(f"| {' | '.join(map(_cell, cells))} |")
     used = [name for name in commands if any(item.command == name for item in items)]
     lines += ["", "## Commands", "", "| name | command |", "|---|---|"]

@@ -29,11 +29,14 @@ from weatherglass.audit.stored import read_whole_run
 from weatherglass.audit.verdict import Verdict
 from weatherglass.metrics import DEFAULT_METRIC
 from weatherglass.report.statements import outcome_text
+from weatherglass.report.writing import in_markdown
 from weatherglass.storage.atomic import write_whole
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference.md"
-TEMPLATE = Path(__file__).with_name("template.md")
+TEMPLATE = Path(__file__).with_name("reference.md.in")
+BEFORE = Path(__file__).with_name("before.tsv")
+"""The verdicts of these models by the rule of version 0.2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +222,31 @@ def _cell(v: Verdict) -> str:
     return f"**{outcome_text(v)}**<br>{v.effect_size:.2f}{ends}{differ}".replace("-", "−")
 
 
+SAME = {
+    "shown": "robust",
+    "shown for these words": "limited",
+    "suggested": "unconfirmed",
+    "mixed": "conflicting",
+    "cannot tell": "inconclusive",
+}
+"""The word of version 0.2 -> the word that claims as much."""
+
+
+def changed_rows(runs: Sequence[tuple[Reference, Run]]) -> Iterator[str]:
+    """Yield each topic and model whose verdict claims more or less than by the rule of version 0.2, and why."""
+    with BEFORE.open(encoding="utf-8", newline="") as file:
+        before = {(r["topic"], r["model"]): r["verdict"] for r in csv.DictReader(file, delimiter="\t")}
+    found = [(ref.name, v) for ref, run in runs for v in run.verdicts() if (v.topic, ref.name) in before]
+    same = sum(SAME.get(before[v.topic, name]) == v.outcome for name, v in found)
+    yield f"{same} of {len(found)} verdicts claim as much as before; the others:"
+    yield ""
+    yield "| topic | model | rule of 0.2 | now | why |"
+    yield "|---|---|---|---|---|"
+    for name, v in sorted(found, key=lambda each: each[1].topic):
+        if SAME.get(before[v.topic, name]) != v.outcome:
+            yield f"| {v.topic} | {name} | {before[v.topic, name] or '–'} | {outcome_text(v)} | {in_markdown(v.why)} |"
+
+
 def main() -> None:
     """Audit all models, then write the table and the page."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -235,6 +263,7 @@ def main() -> None:
         "models": model_rows(runs),
         "versions": versions(runs),
         "verdicts": verdict_rows(runs),
+        "changed": changed_rows(runs),
     }
     text = TEMPLATE.read_text(encoding="utf-8").replace(
         "](../", "]("

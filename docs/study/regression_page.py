@@ -101,7 +101,7 @@ def _signs(estimated: Explanations) -> Iterator[str]:
         )
         differing = differing_signs(parts)
         same = [name for name in names if name not in differing]
-        yield f"{reliability}: same sign: {join_names(same)}; sign differs: {join_names(differing)}."
+        yield f"{reliability}: the sign is the same for {join_names(same)}, and differs for {join_names(differing)}."
 
 
 def _estimates(estimated: Explanations) -> str:

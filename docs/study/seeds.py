@@ -137,18 +137,6 @@ def verdict_table(moved: Sequence[Moved], sizes: Sequence[int]) -> str:
     return table([*header, "enough / undecided / not"], rows)
 
 
-def condition_table(moved: Sequence[Moved], size: int) -> str:
-    """Show for every condition how far 95 of 100 batches of one size move each number."""
-    rows = [
-        [
-            *(one.condition.pairs, one.condition.algorithm, one.rule),
-            *(f"{one.get(part, size).whole:.3f} ±{reach(one.get(part, size).sd):.3f}" for part in PARTS),
-        ]
-        for one in moved
-    ]
-    return table(["base pairs", "algorithm", "rule", *(NAMES[part] for part in PARTS)], rows)
-
-
 def answer(moved: Sequence[Moved], size: int) -> str:
     """Say for each number in how many conditions this many seeds are enough."""
     counts = {part: [enough(one.get(part, size)) for one in moved] for part in PARTS}
@@ -350,12 +338,10 @@ def main(corpora: Path, folder: Path, study: Path, sizes: Sequence[int], batches
     draw(moved, sizes, output.with_name(PICTURE))
     values = {
         "facts": table(["", ""], [list(fact) for fact in study_facts(chosen, groups)]),
-        "size": str(sizes[-1]),
         "random": str(batches),
         "tolerance": f"{TOLERANCE:g}",
         "answer": answer(moved, sizes[-1]),
         "verdicts": verdict_table(moved, sizes),
-        "conditions": condition_table(moved, sizes[-1]),
         "alpha_counted": counted(alphas),
         "alpha": table(["", ORIENTATION, GENDER, "with as many pairs as gender", "statement"], alphas),
         "queries_counted": counted(of_queries),
@@ -366,7 +352,7 @@ def main(corpora: Path, folder: Path, study: Path, sizes: Sequence[int], batches
         "alike": table(["base pairs", "algorithm", "Pearson's r (95 %)", "statement"], alike),
         "effects": effects_table(folder),
     }
-    write_whole(output, fill((HERE / "seeds-template.md").read_text(encoding="utf-8"), values))
+    write_whole(output, fill((HERE / "seeds.md.in").read_text(encoding="utf-8"), values))
 
 
 if __name__ == "__main__":

@@ -130,7 +130,9 @@ def in_parts(claims: pl.DataFrame, claim: str, column: str) -> str:
     parts = estimable.group_by(column, maintain_order=True).agg(
         (pl.col("verdict") == "holds").sum(), pl.len()
     )
-    return "; ".join(f"{name}: {holds} of {conditions}" for name, holds, conditions in parts.iter_rows())
+    return " and ".join(
+        f"{holds} of {number} conditions ({name})" for name, holds, number in parts.iter_rows()
+    )
 
 
 def missing_table(tables: Mapping[str, pl.DataFrame]) -> str:
@@ -209,8 +211,8 @@ def study_page(
 def main(corpora: Path, folder: Path) -> None:
     tables = read_tables(folder / "tables")
     study = read_study(HERE / "study.toml", corpora)
-    claims_page, shown = study_page(_template("template.md"), study, folder, tables)
-    words_page, also_shown = regression_page(_template("regression-template.md"), tables)
+    claims_page, shown = study_page(_template("README.md.in"), study, folder, tables)
+    words_page, also_shown = regression_page(_template("regression.md.in"), tables)
     write_whole(HERE / "README.md", claims_page)
     write_whole(HERE / "regression.md", words_page)
     for path in figure_paths(folder, [*shown, *also_shown]):

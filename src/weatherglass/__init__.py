@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from weatherglass.api.audits import run as run
     from weatherglass.api.mitigation import mitigate as mitigate
     from weatherglass.api.multiverses import multiverse as _multiverse
+    from weatherglass.api.rankings import rank as rank
     from weatherglass.api.studies import StudyResult as StudyResult
     from weatherglass.api.studies import load_study as load_study
     from weatherglass.api.studies import run_study as _study
@@ -30,10 +31,11 @@ if TYPE_CHECKING:
     from weatherglass.encoders.in_memory import model as model
     from weatherglass.errors import WeatherglassError as WeatherglassError
     from weatherglass.multiverses.multiverse import Multiverse as Multiverse
+    from weatherglass.ranking.ranking import Ranking as Ranking
 
     multiverse = _multiverse
     test = _test
-    study = _study  # Type checkers take an import under another name for a private one.
+    study = _study  # Type checkers treat an import under another name as private.
 
 _PLACES = {
     "associate": "audit.evaluate",
@@ -52,6 +54,8 @@ _PLACES = {
     "model": "encoders.in_memory",
     "mitigate": "api.mitigation",
     "multiverse": "api.multiverses",
+    "rank": "api.rankings",
+    "Ranking": "ranking.ranking",
     "run": "api.audits",
     "study": "api.studies:run_study",
     "test": "catalogue.from_words:make_test",

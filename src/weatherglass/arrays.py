@@ -1,4 +1,4 @@
-"""Type names for arrays, conversion of a caller's data to real arrays, unit length and cosine neighbours."""
+"""Name types of arrays, convert data to arrays of real numbers, scale rows to unit length, and find neighbours."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ Matrix = NDArray[np.float64]
 """One row per element."""
 
 AnyMatrix = NDArray[np.floating[Any]]
-"""What an encoder may return; scoring converts it to float64."""
+"""Vectors that an encoder returns; scoring converts them to float64."""
 
 AnyVector = NDArray[np.floating[Any]]
-"""One row of it."""
+"""One row of AnyMatrix."""
 
 Integers = NDArray[np.int64]
 
 
 class ArrayError(ValueError):
-    """Something that is not an array of real numbers; the text continues its name, as in "X has masked values"."""
+    """The data are not an array of real numbers; the text continues their name, as in "X has masked values"."""
 
     def __init__(self, text: str, row: int | None = None) -> None:
         super().__init__(text)
         self.row = row
-        """The first row that is wrong, where that is known."""
+        """The first row that is wrong; None if that is not known."""
 
 
 def real_array(given: Any) -> AnyMatrix:
     """Return an array, list, tensor or sparse matrix as a dense array of floating-point numbers.
 
-    Their precision stays as it is; whole numbers and booleans become float64.
+    The precision is kept; whole numbers and booleans become float64.
 
     Raises:
-        ArrayError: for masked values, complex numbers, lists of different lengths, and whatever is not numbers.
+        ArrayError: for masked values, complex numbers, lists of different lengths, and anything that is not a number.
     """
     if type(given) is np.ndarray and given.dtype.kind == "f":
         return given
@@ -62,17 +62,17 @@ def real_array(given: Any) -> AnyMatrix:
 
 
 def masked_row(given: Any) -> int | None:
-    """Return the first row with a masked value, of a masked array or a list of them; None where nothing is masked."""
+    """Return the first row with a masked value, of a masked array or a list of them; None if nothing is masked."""
     if isinstance(given, list | tuple):
         return next((row for row, each in enumerate(given) if np.ma.is_masked(each)), None)
     return int(np.argwhere(np.ma.getmaskarray(given))[0][0]) if np.ma.is_masked(given) else None
 
 
 def _dense(given: Any) -> Any:
-    """Return what numpy can read of a tensor of torch or a sparse matrix of scipy; other things as they are."""
+    """Return a tensor of torch or a sparse matrix of scipy as numpy can read it, and other objects unchanged."""
     if hasattr(given, "detach"):
         tensor = given.detach()
-        strided = sys.modules["torch"].strided  # whoever has a tensor has imported torch
+        strided = sys.modules["torch"].strided  # a tensor exists only if torch was imported
         tensor = (tensor.to_dense() if tensor.layout != strided else tensor).cpu()
         return (
             tensor.float() if tensor.element_size() < 4 and tensor.is_floating_point() else tensor

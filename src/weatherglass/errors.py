@@ -1,4 +1,4 @@
-"""The errors that a user can cause: each states what is wrong, where, and what to do next."""
+"""Define the errors that a user can cause; each states what is wrong, where, and what to do next."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def output_error(path: Path | str, error: OSError, kept: str = "") -> OutputErro
     """Return the error for a file or folder that cannot be written: `NoRoomError` if the disk is full.
 
     Args:
-        kept: what is safe in spite of it, if that is known.
+        kept: what is saved nevertheless, if that is known.
 
     >>> raise output_error("run", OSError(errno.ENOSPC, "No space left on device"))
     Traceback (most recent call last):
@@ -135,7 +135,7 @@ class GateError(WeatherglassError):
 
 
 def reason(error: Exception | None) -> str:
-    """Return one line on why something failed; what is not a user's mistake is an internal error."""
+    """Return in one line why something failed; an error that is not a WeatherglassError is an internal one."""
     if isinstance(error, WeatherglassError):
         return str(error)
     return f"internal error, please report it: {type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""Public names of a package, imported when they are first used: importing the package itself stays light."""
+"""Import the public names of a package when they are first used, so that importing the package itself is fast."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ def lazy_names(package: str, places: Mapping[str, str]) -> tuple[Getattr, Dir]:
 
     Args:
         package: its `__name__`.
-        places: public name -> the module below the package that defines it; "module:name" if it has another name there.
+        places: by public name, the module of the package that defines it, or "module:name" if it has another name
+            there.
     """
 
     def getattr_of_package(name: str) -> Any:

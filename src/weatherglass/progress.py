@@ -1,4 +1,4 @@
-"""Progress of long work: a library call is silent, a command and a notebook show a bar."""
+"""Report the progress of long work: a library call is silent, a command and a notebook show a bar."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from weatherglass.registry import wrong_type
 
 
 class Progress(Protocol):
-    """Reports stages of known length, one after another."""
+    """Report the progress of stages of known length, one after another."""
 
     def stage(self, name: str, total: int) -> None:
         """Begin a stage of `total` steps."""
@@ -50,7 +50,7 @@ class NotebookBar:
     def _draw(self) -> None:
         percent = int(100 * self._done / max(1, self._total) + 1e-6)
         whole = int(self._done + 1e-6)
-        if percent == self._shown:  # at most a hundred messages to the browser a stage
+        if percent == self._shown:  # at most a hundred messages per stage to the browser
             return
         self._shown = percent
         from html import escape
@@ -77,10 +77,10 @@ def check_progress(given: object) -> None:
 
 
 def progress_here() -> Progress:
-    """Return a bar in a notebook, and elsewhere a silent progress: a library prints nothing unasked."""
+    """Return a bar in a notebook, and elsewhere a silent progress, since a library prints nothing unasked."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
-    if type(shell).__name__ != "ZMQInteractiveShell":  # a notebook's, not that of a terminal
+    if type(shell).__name__ != "ZMQInteractiveShell":  # the shell of a notebook, not of a terminal
         return Silent()
     from IPython.display import display
 

@@ -1,4 +1,4 @@
-"""Registries, which map names to "module:attribute" and import at first use; checks of arguments."""
+"""Map names to "module:attribute" in registries that import at first use, and check arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar, cast
 from weatherglass.errors import UnknownNameError, WeatherglassError
 
 PLAIN_NAMES = {"NoneType": "None", "str": "text", "bytes": "bytes", "ndarray": "an array"}
-"""What messages call values of some types."""
+"""Names of some types in messages."""
 LONGEST_SHOWN = 100
 """Characters of a value that a message shows."""
 
@@ -29,7 +29,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return the end of an error about an unknown name: the nearest known one, and all of them."""
+    """Return the end of an error about an unknown name, with the nearest known name and a list of all."""
     known = list(known)
     return f"{did_you_mean(name, known)} (known: {', '.join(known)})"
 
@@ -107,7 +107,7 @@ def checked_whole_number(name: str, value: Any, least: int) -> int:
         raise WeatherglassError(f"{name} is {shown(repr(value))}, but should be a whole number")
     try:
         number = int(value.__index__())
-    except TypeError:  # an array has the method, and raises
+    except TypeError:  # an array has the method, but it raises
         raise WeatherglassError(f"{name} is an array, but should be a whole number") from None
     if number < least:
         raise WeatherglassError(f"{name} is {number}, but should be at least {least}")
@@ -126,7 +126,7 @@ def check_number(
 
     Args:
         name: the argument.
-        value: what is given.
+        value: its value.
         between: the number must be larger than the first and smaller than the second.
         least: the smallest number that is allowed.
         whole: whether it must be a whole number.
@@ -163,7 +163,7 @@ def described(value: object) -> str:
 
 
 class Registry(Generic[T]):
-    """Values by name, imported at first use so that a table of heavy modules stays light.
+    """Values by name, imported at first use, so that a table of slow modules is fast to import.
 
     Another installed package adds values through the entry-point group; spawned processes and the workers of a cluster
     then know them, too. `register` adds a value to this process alone.

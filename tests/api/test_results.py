@@ -232,7 +232,7 @@ def test_a_run_with_a_failure_is_saved_and_loaded(tmp_path: Path) -> None:
     partly.save(tmp_path / "run")
     loaded = weatherglass.load_run(tmp_path / "run")
     assert loaded.failures == partly.failures
-    assert "1 failed" in repr(loaded)
+    assert mentions(repr(loaded), "1 test", "computed")
 
 
 @pytest.mark.large
@@ -296,6 +296,18 @@ def test_a_block_takes_the_place_of_the_one_before(run: weatherglass.Run) -> Non
     again = put_into(card + "\nLicence: MIT\n", run.model_card())
     assert again.count(START) == again.count(END) == 1
     assert again.endswith("Licence: MIT\n")
+
+
+def test_a_name_that_ends_the_block_makes_no_card_grow() -> None:
+    run = weatherglass.run({f"a{END}b": HashedEncoder()}, "weat6")
+    card = once = put_into("# My model\n", run.model_card())
+    for _ in range(3):
+        card = put_into(card, run.model_card())
+    assert card == once
+    assert (
+        json.loads(re.findall(r"weatherglass\n(.*?)\n```", card, re.DOTALL)[0])["models"][0]["model"]
+        == f"a{END}b"
+    )
 
 
 def test_text_for_papers(run: weatherglass.Run) -> None:

@@ -442,6 +442,56 @@ NO_PATHS = {"None": None, **PATHS}
 ONE: dict[str, Any] = {"this": None}
 """For a call that is wrong in one way."""
 
+GROUPS = {"A": WORDS[:3], "B": WORDS[3:6]}
+TEXTS: dict[str, Any] = {
+    "a number": 5,
+    "bytes": b"war",
+    "a path that is not there": "no-such-file.csv",
+    "an empty text": "",
+    "a NUL in a path": "a\0b.csv",
+    "an empty list": [],
+    "a list of None": [None],
+    "a list of numbers": [1, 2],
+    "an empty dict": {},
+    "a dict of texts": {"topic": "text"},
+    "a text twice": ["{name}", "{name}"],
+    "an empty text in a list": ["{name}", ""],
+    "an array": np.ones(3),
+}
+"""What is given as queries or passages."""
+NAME_GROUPS: dict[str, Any] = {
+    "None": None,
+    "a number": 5,
+    "an unknown name": "rase",
+    "an empty text": "",
+    "a NUL in a path": "a\0b.csv",
+    "an empty dict": {},
+    "one group": {"A": ["a", "b"]},
+    "a group of one name": {"A": ["a", "b"], "B": ["c"]},
+    "a name in two groups": {"A": ["a", "b"], "B": ["b", "c"]},
+    "a name that is a number": {"A": [1, 2], "B": ["b", "c"]},
+    "names in a text": {"A": "ab", "B": "cd"},
+    "a key that is a number": {1: ["a", "b"], 2: ["c"]},
+    "a group without names": {"A": {}, "B": ["b", "c"]},
+    "a pronoun that is a number": {"A": {"names": ["a", "b"], "they": 5}, "B": ["b", "c"]},
+}
+"""What is given as groups of names."""
+RANKINGS: dict[str, Any] = {
+    "top: 0": {"top": 0},
+    "top: a text": {"top": "many"},
+    "top: None": {"top": None},
+    "alpha: 2": {"alpha": 2},
+    "alpha: a text": {"alpha": "0.05"},
+    "smallest: 1": {"smallest": 1},
+    "background: not there": {"background": "no-such-file.txt"},
+    "background: a number": {"background": 5},
+    "scores: with texts": {"scores": "scores.csv"},
+    "jobs: 0": {"jobs": 0},
+    "progress: a text": {"progress": "yes"},
+    "command: a text": {"command": "weatherglass rank"},
+}
+"""Keywords of `rank`."""
+
 CALLS: list[tuple[str, Call, dict[str, Any]]] = [
     ("run, models", lambda given, _: wg.run(given, "weat7"), MODELS),
     ("run, tests", lambda given, _: wg.run(VECTORS, given), TESTS),
@@ -492,6 +542,12 @@ CALLS: list[tuple[str, Call, dict[str, Any]]] = [
     ("multiverse, choices", lambda given, _: wg.multiverse(VECTORS, "weat7", given), CHOICES),
     ("multiverse, folder", lambda given, _: wg.multiverse(VECTORS, "weat7", (), folder=given), PATHS),
     ("multiverse", lambda given, _: wg.multiverse(VECTORS, "weat7", (), **given), MULTIVERSE),
+    ("rank, models", lambda given, _: wg.rank(given), MODELS),
+    ("rank, queries", lambda given, _: wg.rank(VECTORS, given, ["{name}"], GROUPS), TEXTS),
+    ("rank, passages", lambda given, _: wg.rank(VECTORS, ["war"], given, GROUPS), TEXTS),
+    ("rank, groups", lambda given, _: wg.rank(VECTORS, ["war"], ["{name}"], given), NAME_GROUPS),
+    ("rank, folder", lambda given, _: wg.rank(VECTORS, ["war"], ["{name}"], GROUPS, folder=given), PATHS),
+    ("rank", lambda given, _: wg.rank(VECTORS, ["war"], ["{name}"], GROUPS, **given), RANKINGS),
     ("mitigate, model", lambda given, _: wg.mitigate(given, "centre"), MODELS),
     ("mitigate, two models", lambda _, __: wg.mitigate([VECTORS, VECTORS], "centre"), ONE),
     ("mitigate, transforms", lambda given, _: wg.mitigate(VECTORS, given), TRANSFORMS),
@@ -546,7 +602,7 @@ def test_a_wrong_argument_is_an_error_of_one_line(case: str, tmp_path: Path) -> 
 
 def test_every_public_function_is_there() -> None:
     called = {what.partition(",")[0].partition(".")[0] for what, _, _ in CALLS}
-    results = {"Test", "Result", "Run", "Multiverse", "StudyResult", "WeatherglassError"}
+    results = {"Test", "Result", "Run", "Multiverse", "Ranking", "StudyResult", "WeatherglassError"}
     assert called == {*wg.__all__, "Association"} - results
     assert len(CASES) > 80
 

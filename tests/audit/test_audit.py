@@ -269,7 +269,7 @@ def test_a_damaged_line_is_reported_and_computed_again(tmp_path: Path, vector_fi
 def test_two_runs_in_one_folder_do_not_mix(tmp_path: Path) -> None:
     with (
         RunFolder(tmp_path),
-        pytest.raises(OutputError, match=naming(str(tmp_path), "another run")),
+        pytest.raises(OutputError, match=naming(str(tmp_path), "another process")),
     ):
         wg.run(HashedEncoder(), tests="weat6", folder=tmp_path)
 

@@ -228,3 +228,74 @@ def test_two_exact_methods_are_no_difference_worth_a_note() -> None:
         other = replace(run, results=[replace(result, p_method=method)])
         (difference,) = compare_runs(run, other).differences
         assert any(mentions(note, method, result.p_method) for note in difference.notes) == noted
+
+
+def without_tables(run: wg.Run) -> wg.Run:
+    return replace(run, results=[replace(result, tables=None, robustness=None) for result in run.results])
+
+
+def test_p_counts_the_choice_of_attribute_words_where_both_runs_have_their_numbers() -> None:
+    runs = [wg.run(TiltedEncoder(tilt), made_test()) for tilt in (0.0, 0.6)]
+    (random,) = compare_runs(*runs).differences
+    (fixed,) = compare_runs(runs[0], without_tables(runs[1])).differences
+    (asked,) = compare_runs(*runs, attributes="fixed").differences
+    assert (random.attributes, fixed.attributes, asked.attributes) == ("random", "fixed", "fixed")
+    assert fixed.p_value == asked.p_value != random.p_value
+    assert len(fixed.notes) == 1, "what was asked for is not there"
+    assert random.notes == asked.notes == ()
+    assert (random.before, random.after) == (fixed.before, fixed.after)
+
+
+@pytest.mark.parametrize("metric", ["cosine/median", "euclidean/max"])
+def test_other_statistics_count_attribute_words_by_what_is_left_without_each(metric: str) -> None:
+    runs = [wg.run(TiltedEncoder(tilt), made_test(), metric) for tilt in (0.0, 0.6)]
+    assert runs[0].results[0].tables is None
+    (random,) = compare_runs(*runs).differences
+    (fixed,) = compare_runs(*map(without_tables, runs)).differences
+    assert (random.attributes, fixed.attributes) == ("random", "fixed")
+    assert random.p_value is not None
+    assert fixed.p_value is not None
+    assert random.p_value > fixed.p_value
+
+
+def test_fewer_than_three_attribute_words_count_as_fixed() -> None:
+    x, y, a, b = (words(letter, size) for letter, size in zip("xyab", (8, 8, 2, 8), strict=True))
+    runs = [wg.run(TiltedEncoder(tilt), Test("made", (x, y), (a, b))) for tilt in (0.0, 0.6)]
+    (found,) = compare_runs(*runs).differences
+    assert found.attributes == "fixed"
+    assert found.p_value is not None
+
+
+def test_a_run_stored_before_tables_were_kept_is_compared(tmp_path: Path) -> None:
+    """Its attribute words count by the d without each of them, which it has."""
+    for name, tilt in (("one", 0.0), ("two", 0.6)):
+        wg.run(TiltedEncoder(tilt), made_test(), folder=tmp_path / name)
+    whole = compare_runs(tmp_path / "one", tmp_path / "two").differences[0]
+    stored = wg.load_run(tmp_path / "one")
+    record = stored.results[0].to_json()
+    del record["tables"]
+    old = replace(stored, results=[type(stored.results[0]).from_json(record)])
+    (found,) = compare_runs(old, tmp_path / "two").differences
+    assert found.attributes == "random"
+    assert found.p_value is not None
+    assert whole.p_value is not None
+    assert found.p_value >= whole.p_value, "the interaction is counted twice"
+
+
+def test_words_that_one_model_lacks_leave_the_others_paired() -> None:
+    runs = [wg.run(TiltedEncoder(0.6, unknown), made_test()) for unknown in ((), ("x1", "y3", "a2"))]
+    (found,) = compare_runs(*runs).differences
+    assert (found.units, found.attributes) == ((19, 19), "random")
+    assert found.p_value is not None
+    (back,) = compare_runs(*reversed(runs)).differences
+    assert back.p_value == pytest.approx(found.p_value)
+
+
+def test_the_change_of_a_row_that_is_measured_and_not_tested_has_no_p() -> None:
+    tests = ["angry_black_woman_stereotype_b", "weat6"]
+    runs = [wg.run(HashedEncoder(width), tests) for width in (16, 48)]
+    measured, tested = compare_runs(*runs).differences
+    assert (measured.tested, tested.tested) == (False, True)
+    assert (measured.p_value, measured.low, measured.p_adjusted) == (None, None, None)
+    assert tested.p_adjusted == tested.p_value, "it is the only row of the family"
+    assert any(mentions(note, "white") for note in measured.notes)

@@ -13,11 +13,12 @@ from tests.models import HashedEncoder
 from tests.results import info_of, made_result, other_info
 
 import weatherglass as wg
+from weatherglass.audit.conclude import conclude
 from weatherglass.audit.multiverse_p import read_multiverse_p
 from weatherglass.audit.reference import reference_effect_sizes, standing
 from weatherglass.audit.results import NO_P, ElementScore, Result
 from weatherglass.audit.stored import read_run
-from weatherglass.audit.verdict import Verdict, conclude
+from weatherglass.audit.verdict import Verdict
 from weatherglass.errors import OutputError
 from weatherglass.report.terminal import topic_chart
 from weatherglass.stats import Limit, Outcome

@@ -119,19 +119,19 @@ def test_the_command_reads_a_table_and_writes_map_and_figure(tmp_path: Path) -> 
         ("word\tshare\nnurse\tmany\n", "share", naming("line 2", "many")),
         ("word\tshare\nnurse\tinf\n", "share", naming("line 2", "inf")),
         ("word\tshare\nnurse\t1\n", "shares", naming("shares", suggesting="share")),
-        ("nurse\n", "share", naming("word<tab>share")),
+        ("nurse\n", "share", naming("line 1", "word,share")),
         ("# only a remark\n", None, r"^(?!.*\bline\b).*\bwords?\b(?!<)"),
     ],
 )
 def test_a_bad_table_is_one_line_that_names_the_place(
     tmp_path: Path, content: str, facts: str | None, message: str
 ) -> None:
-    from weatherglass.storage.documents import read_word_table
+    from weatherglass.catalogue.words import read_words
 
     path = tmp_path / "words.tsv"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(CatalogueError, match=message) as wrong:
-        read_word_table(path, facts)
+        read_words(path, facts)
     assert str(path) in str(wrong.value)
     assert "\n" not in str(wrong.value)
 

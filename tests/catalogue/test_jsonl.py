@@ -95,9 +95,9 @@ def test_a_malformed_set_is_named_with_file_line_and_key(
 @pytest.mark.parametrize(
     ("content", "facts"),
     [
-        (b'{"targ1": {\n"category": }}', ["own.jsonl, line 2:", "malformed JSON"]),
-        (b"", ["own.jsonl, line 1:", "malformed JSON"]),
-        (b"{}\n{}", ["line 2:", "malformed JSON", "(Extra data)"]),
+        (b'{"targ1": {\n"category": }}', ["own.jsonl, line 2, column 13:", "malformed JSON"]),
+        (b"", ["own.jsonl, line 1, column 1:", "malformed JSON"]),
+        (b"{}\n{}", ["line 2, column 1:", "malformed JSON", "(Extra data)"]),
         (b"[1, 2]", ["line 1:", "targ1, targ2, attr1, attr2", "a list"]),
         (b'{"targ1": 1,\n"targ1": 2}', ["targ1", "twice"]),
         (b'{\n"targ1": "\xff"}', ["own.jsonl, line 2:", "UTF-8"]),

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import json
 import os
 import re
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tests.messages import mentions
+from tests.messages import mentions, naming
 from tests.models import HashedEncoder
 
 import weatherglass as wg
@@ -231,6 +233,93 @@ def test_a_reader_that_goes_away_leaves_no_traceback() -> None:
     assert done.stderr == ""
 
 
+def command(
+    arguments: Sequence[str | bytes], folder: Path, closed: int | None = None, **environment: str
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a command in a process, with a stream closed as `>&-` does it."""
+    run = "import os, sys; os.close(int(sys.argv.pop(1))); os.execv(sys.argv[1], sys.argv[1:])"
+    before = [sys.executable, "-c", run, str(closed)] if closed is not None else []
+    return subprocess.run(
+        [*before, sys.executable, "-m", "weatherglass", *arguments],
+        cwd=folder, capture_output=True, check=False, env=os.environ | environment,
+    )  # fmt: skip
+
+
+def is_one_line(done: subprocess.CompletedProcess[bytes], *names: str) -> bool:
+    text = done.stderr.decode()
+    return done.stdout == b"" and text.count("\n") == 1 and len(text) <= 301 and mentions(text, *names)
+
+
+def test_an_interrupt_while_the_command_is_imported_is_quiet(tmp_path: Path) -> None:
+    code = """
+import sys
+class Interrupting:
+    def find_spec(self, name, path, target=None):
+        if name == "click":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+from weatherglass.__main__ import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (130, b"")
+
+
+def test_closed_streams_end_a_command_in_one_line_or_not_at_all(tmp_path: Path) -> None:
+    done = command(["tests", "list"], tmp_path, closed=1)
+    assert done.returncode == 2
+    assert is_one_line(done, "/dev/null")
+    assert command(["tests", "list"], tmp_path, closed=2).returncode == 0
+    assert command(["tests", "list"], tmp_path, closed=0).returncode == 0
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])
+def test_an_encoding_without_our_marks_prints_all_the_same(encoding: str, tmp_path: Path) -> None:
+    done = command(["run", "-t", "weat6", "--json"], tmp_path, PYTHONIOENCODING=encoding)
+    assert done.returncode == 0
+    assert json.loads(done.stdout.decode("ascii"))["results"][0]["test"] == "weat6"
+    said = command(["tests", "show", "weat6"], tmp_path, PYTHONIOENCODING=encoding)
+    assert said.returncode == 0
+    assert b"weat6" in said.stdout
+
+
+@pytest.mark.parametrize("epoch", ["abc", "9" * 30, "-1", ""])
+def test_a_source_date_that_is_none_is_one_line(epoch: str, tmp_path: Path) -> None:
+    done = command(["run", "-t", "weat6"], tmp_path, SOURCE_DATE_EPOCH=epoch)
+    assert done.returncode == 2
+    assert is_one_line(done, "SOURCE_DATE_EPOCH")
+
+
+@pytest.mark.parametrize("arguments", [["run", "-t", "weat6", "-o", b"r\xff"], ["run", b"v\xff.txt"]])
+def test_a_name_that_is_not_utf_8_is_one_line(arguments: list[str | bytes], tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"v\xff.txt")).write_text("a 1 2\n")
+    done = command(arguments, tmp_path)
+    assert done.returncode == 2
+    assert is_one_line(done, "UTF-8")
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", "no JSON", '{"address": 5}'])
+def test_another_file_as_scheduler_is_one_line(
+    content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "s.json"
+    file.write_text(content)
+    arguments = [
+        "weatherglass",
+        "run",
+        "-q",
+        "-t",
+        "weat6",
+        "--scheduler",
+        str(file),
+        "-o",
+        str(tmp_path / "r"),
+    ]
+    monkeypatch.setattr(sys, "argv", arguments)
+    assert exit_code_of(app) == ClusterError.exit_code
+    assert mentions(one_line_of(capsys), "s.json")
+
+
 EVIL = "e\x1b[2J\u202ev"
 
 
@@ -251,7 +340,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     [
         ("verdict", "RUN"),
         ("explain", "RUN", "weat6"),
-        ("report", "RUN", "-f", "md"),
+        *(("report", "RUN", "-f", form) for form in ("md", "latex", "sentences", "methods", "bibtex")),
         ("report", "RUN", "-f", "model-card"),
         ("compare", "RUN", "RUN"),
         ("run", f"{EVIL}=vectors:VECTORS", "-t", "weat6", "-o", EVIL),
@@ -274,6 +363,28 @@ def test_no_command_sends_a_control_character_of_a_name(
     assert done.exit_code == 0 or isinstance(done.exception, WeatherglassError), done.output
     sent = {c for c in done.output if not c.isprintable()} - {"\n"}
     assert not sent
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_a_table_goes_to_a_program_as_it_is_and_safely_to_a_terminal(
+    hostile: dict[str, str], tmp_path: Path
+) -> None:
+    import pty
+
+    table = ["report", hostile["RUN"], "-f", "csv"]
+    ours, its = pty.openpty()
+    arguments = [sys.executable, "-m", "weatherglass", *table]
+    with subprocess.Popen(arguments, stdout=its, stderr=subprocess.DEVNULL, cwd=tmp_path) as process:
+        os.close(its)
+        shown = b""
+        with contextlib.suppress(OSError):  # the terminal is closed
+            while part := os.read(ours, 1 << 16):
+                shown += part
+    os.close(ours)
+    assert process.returncode == 0
+    assert b"\\x1b[2J" in shown
+    assert b"\x1b" not in shown
+    assert EVIL.encode() in command(table, tmp_path).stdout
 
 
 @pytest.mark.parametrize(
@@ -305,3 +416,23 @@ def test_switches_and_names_are_left() -> None:
     environment = {"TOKENIZERS_PARALLELISM": "false", "HOME": "/home/anna"}
     text = "if false: /home/anna/x.py key_env=MINE"
     assert without_secrets(text, ["key_env=MINE"], environment) == text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named", "suggested"),
+    [
+        (["run", "vector:x.txt"], ["'vector:x.txt'"], "vectors"),
+        (["run", "all-MiniLM-L6-v2"], ["'all-MiniLM-L6-v2'"], "st:all-MiniLM-L6-v2"),
+        (["run", "sentence-transformers/all-mpnet"], [], "st:sentence-transformers/all-mpnet"),
+        (["run", "intfloat/e5-base"], ["'st:intfloat/e5-base'"], "hf:intfloat/e5-base"),
+        (["tests", "list", "--topic", "regions"], [], "religion"),
+        (["tests", "list", "--language", "it"], ["'it'", "en, fr, ja, ru"], None),
+        (["tests", "list", "--language", "fr", "--topic", "religion"], ["'religion'", "'fr'", "en"], None),
+        (["report", "run/report.html"], ["run/report.html", "folder: run"], None),
+    ],
+)
+def test_what_was_probably_meant_is_named(
+    arguments: list[str], named: list[object], suggested: str | None
+) -> None:
+    with pytest.raises(WeatherglassError, match=naming(*named, suggesting=suggested)):
+        CliRunner().invoke(app, arguments, catch_exceptions=False)

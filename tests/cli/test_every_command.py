@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from tests.cli.commands import LEAVES
 from tests.messages import naming
 from tests.models import HashedEncoder
+from tests.reproduce import stereoset
 
 import weatherglass
 from weatherglass.cli import app
@@ -24,6 +25,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "explain": ("RUN", "weat6"),
     "compare": ("RUN", "RUN"),
     "multiverse": ("-t", "weat6", "--choices", "similarity", "-o", "multiverse"),
+    "rank": ("--groups", "gender", "-o", "ranking"),
     "verdict": ("RUN",),
     "mitigate": ("vectors:VECTORS", "--with", "centre", "-o", "centred.txt"),
     "docs": ("warnings",),
@@ -43,11 +45,13 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "tests init": ("mine.toml",),
     "reproduce may2019": (),
     "reproduce azarpanah2021": ("--no-sensitivity", "--model", "glove=vectors:VECTORS"),
+    "reproduce nadeem2021": ("STORED", "--sentences", "SENTENCES"),
+    "reproduce kurita2019": ("WORDS",),
     "cache info": (),
     "cache clear": (),
     "reliability init": ("study.toml",),
 }
-"""What each command is called with; RUN, FILE and VECTORS are made by the test."""
+"""What each command is called with; words in capitals are made by the test."""
 MINUTES = ("reproduce may2019", "reproduce azarpanah2021")
 """Commands that take long; with --json they are run by make test-all."""
 OF_STUDIES = {
@@ -74,7 +78,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     words = [text for text in texts if " " not in text]
     rows = zip(words, HashedEncoder().encode(words).tolist(), strict=True)
     (folder / "v.txt").write_text("".join(f"{word} {' '.join(map(str, row))}\n" for word, row in rows))
-    return {"RUN": str(folder / "run"), "FILE": str(folder / "test.jsonl"), "VECTORS": str(folder / "v.txt")}
+    (folder / "words.tsv").write_text("set\tscore\nx\t1\nx\t2\ny\t0\ny\t1\n")
+    sentences, scores = stereoset.written(folder, stereotype=3.0, anti=2.0, unrelated=1.0)
+    stored = {"STORED": str(scores), "SENTENCES": str(sentences), "WORDS": str(folder / "words.tsv")}
+    return stored | {
+        "RUN": str(folder / "run"),
+        "FILE": str(folder / "test.jsonl"),
+        "VECTORS": str(folder / "v.txt"),
+    }
 
 
 def test_every_command_is_called_here_or_with_a_study() -> None:

@@ -230,6 +230,8 @@ def test_warnings_are_one_line_and_whole_with_verbose(
         ("tests", "show", "sent-weat6"),
         ("multiverse", "-t", "weat6", "--choices", "similarity,statistic", "-o", "OUT"),
         ("multiverse", "-t", "weat[6-9]*", "--choices", "statistic", "-o", "OUT"),
+        ("rank", "--groups", "gender", "-o", "OUT"),
+        ("rank", "--groups", "race-gender", "--table", "-o", "OUT"),
     ],
     ids=lambda words: " ".join(word[:20] for word in words),
 )

@@ -226,6 +226,9 @@ COMMANDS = {
         ),
         lines("multiverse.jsonl"),
     ),
+    "rank": Command(
+        ("rank", "wordllama", "--groups", "gender", "-o", "FOLDER", "-q"), lines("ranking.jsonl")
+    ),
     "mitigate": Command(
         (
             *("mitigate", "DATA/v.txt", "--with", "hard-debias?equalise=none", "-o", "FOLDER/cured.txt"),

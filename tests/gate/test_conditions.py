@@ -242,6 +242,15 @@ def test_a_syntax_error_anywhere_is_one_line_about_the_token_there(
     assert "\n" not in str(refused.value)
 
 
+def test_d_is_the_effect_size_unless_a_column_has_that_name() -> None:
+    symbol = parse("abs(d) > 1 and y < 2", COLUMNS)
+    assert symbol.columns == ("effect_size", "y")
+    assert [symbol.decide({"effect_size": d, "y": 1}) for d in (-1.5, 0.5, None)] == [True, False, None]
+    assert parse("d > 1", {**COLUMNS, "d": "number"}).columns == ("d",)
+    with pytest.raises(GateError, match=at_column(11, "'z'")):
+        parse("d > 1 and z > 2", COLUMNS)
+
+
 @pytest.mark.parametrize(
     ("expression", "message"),
     [
@@ -252,6 +261,7 @@ def test_a_syntax_error_anywhere_is_one_line_about_the_token_there(
         ("x > 1 || y > 1", at_column(7, suggesting="or")),
         ("!known(x)", at_column(1, suggesting="not")),
         ("x > 1 and efect_size > 2", at_column(11, "'efect_size'", suggesting="effect_size")),
+        ("x > 1 and p < 0.05", at_column(11, "'p'", "p_adjusted", "p_value")),
         ("bas(x) > 1", at_column(1, "'bas'", "known", suggesting="abs")),
         ("x > 1 and (test or y > 2)", at_column(12, "or", "condition", "text")),
         ("test == 'é' and x + test > 1", at_column(21, "+", "number", "text")),

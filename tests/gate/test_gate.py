@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from tests.messages import at_column, in_order, mentions, naming
 from tests.results import made_result
 
+from weatherglass.audit.conclude import conclude
 from weatherglass.audit.results import COLUMNS, ElementScore, Failure, Result
 from weatherglass.audit.run import Run
-from weatherglass.audit.verdict import Verdict, conclude
+from weatherglass.audit.verdict import Verdict
 from weatherglass.errors import GateError, OutputError
 from weatherglass.gate.conditions import parse
 from weatherglass.gate.junit import junit, write_junit
@@ -336,7 +337,7 @@ def test_controls_are_left_out_unless_they_are_named() -> None:
     assert len(reasons_of("verdict == 'not found' and topic == 'control'")) == 0
     assert len(reasons_of("verdict == 'found' and topic == 'control'")) == 1
     (reason,) = reasons_of("p_value < 0.05", tests=("weat1*",))
-    assert mentions(reason, "tests weat1*", "judged", "controls")
+    assert mentions(reason, "tests weat1*", "judged", "sanity checks")
 
 
 def test_a_verdict_that_cannot_be_given_fails_the_gate() -> None:

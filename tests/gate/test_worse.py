@@ -278,3 +278,15 @@ def test_every_verdict_has_a_rank() -> None:
     assert set(RANKS) == {*Outcome}
     assert [outcome for outcome in Outcome if RANKS[outcome] == max(RANKS.values())] == [Outcome.ROBUST]
     assert {RANKS[outcome] for outcome in (Outcome.SMALL, Outcome.INCONCLUSIVE)} == {0}
+
+
+def test_a_test_that_is_measured_and_not_tested_neither_fails_nor_passes_a_gate() -> None:
+    name = "angry_black_woman_stereotype_b"
+    one, two = (weatherglass.run(HashedEncoder(width), [name, "weat6"]) for width in (16, 48))
+    there, back = judge_runs(one, two), judge_runs(two, one)
+    assert there.comparison.differences[0].grew != back.comparison.differences[0].grew
+    for judged in (there, back):
+        assert judged.comparison.corrected == 1
+        assert not any(name in breach.reason for breach in judged.breaches)
+    one, two = (weatherglass.run(HashedEncoder(width), name) for width in (16, 48))
+    assert len(judge_runs(one, two).breaches) == 1, "nothing was judged"

@@ -35,6 +35,7 @@ from weatherglass.languages.lexicon import Lexicon
 from weatherglass.mitigation.lists import neutral_words, pair_list
 from weatherglass.mitigation.saved import read_transform
 from weatherglass.progress import Silent
+from weatherglass.ranking.ranking import load_ranking
 from weatherglass.reliability.lists import base_pairs, queries
 from weatherglass.reliability.regression.explain import feature_tables
 from weatherglass.reliability.study import score_study, study_folder, train_study
@@ -276,6 +277,25 @@ def _read_multiverse(folder: Path) -> object:
     return read_multiverse_p(folder / "multiverse.json", ["cosine/mean"])
 
 
+# A ranking audit.
+
+
+def _ranking(folder: Path) -> object:
+    groups = {"X": ["Ann", "Eve", "Amy"], "Y": ["Ben", "Tom", "Max"]}
+    passages = ["{name} here", "there {name}"]
+    found = wg.rank(queries=["first", "second"], passages=passages, groups=groups, folder=folder)
+    return [repr(found.comparisons), repr(found.names)]
+
+
+def _read_ranking(folder: Path) -> object:
+    found = load_ranking(folder)
+    return [repr(found.comparisons), repr(found.names)]
+
+
+def _ranking_again(folder: Path) -> object:
+    return [_ranking(folder), _read_ranking(folder)]
+
+
 # A mitigation.
 
 
@@ -392,6 +412,8 @@ SPECIMENS = (
     Specimen("cache of hashes", _hash, _hash, 5),
     Specimen("multiverse: read", _multiverse, _read_multiverse, 5, ("multiverse.json",)),
     Specimen("multiverse: again", _multiverse, _multiverse_again, 5),
+    Specimen("ranking: read", _ranking, _read_ranking, 5, ("ranking.json",)),
+    Specimen("ranking: again", _ranking, _ranking_again, 5),
     Specimen("mitigation: read", _make_mitigation, _read_mitigation, 10),
     Specimen("mitigation: again", _make_mitigation, _judge, 1),
     Specimen("study: read", _make_study, _read_study, 10, (".parquet", ".safetensors", "SHA256SUMS")),

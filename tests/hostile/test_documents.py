@@ -16,6 +16,7 @@ from weatherglass.audit.multiverse_p import read_multiverse_p
 from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests, read_jsonl, read_toml
 from weatherglass.catalogue.imports import import_tests
+from weatherglass.catalogue.words import read_words
 from weatherglass.encoders import load_encoder
 from weatherglass.errors import WeatherglassError
 from weatherglass.gate.rules import load_rules
@@ -28,7 +29,7 @@ from weatherglass.reliability.corpus.readers import documents, source_files
 from weatherglass.reliability.lists import base_pairs, target_list
 from weatherglass.reliability.study_file import read_study
 from weatherglass.storage.checksum import write_checked_json
-from weatherglass.storage.documents import DEEPEST_KEY, json_document, parsed_toml, read_word_table
+from weatherglass.storage.documents import DEEPEST_KEY, json_document, parsed_toml
 
 Reader = Callable[[Path], object]
 
@@ -50,7 +51,7 @@ LISTS: dict[str, Reader] = {
     "words.txt": lambda path: word_list(str(path)),
     "base.txt": lambda path: base_pairs(str(path)),
     "targets.txt": lambda path: target_list(str(path)),
-    "table.tsv": lambda path: read_word_table(path, "share"),
+    "table.tsv": lambda path: read_words(path, "share"),
     "judged.tsv": read_similarity,
     "senses.tsv": lambda path: find_lexicon(["a"], senses=path),
     "parts.tsv": lambda path: find_lexicon(["a"], parts=path),

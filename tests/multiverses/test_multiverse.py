@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from weatherglass.errors import UnknownNameError, WeatherglassError
 from weatherglass.multiverses.choices import select_tests, word_lists
 from weatherglass.report.measures import SOFT
 from weatherglass.report.multiverse import curve_as_text, lists_of
-from weatherglass.report.multiverse.page import curve
+from weatherglass.report.multiverse.page import curve, write_curve
 
 Array = NDArray[np.float64]
 CAREER = ("weat6", "sent-weat6")
@@ -217,6 +218,13 @@ def test_curves_are_coloured_at_the_level_of_the_multiverse() -> None:
         )
     assert found.alpha == 0.5
     assert 0 < sum(one["p"] <= 0.5 for one in own) != sum(one["p"] <= 0.05 for one in own)
+
+
+def test_a_curve_is_xml_whatever_the_names_are(tmp_path: Path) -> None:
+    found = wg.multiverse({"e\x1b[2J-->v": HashedEncoder()}, planted_test())
+    (block, own), *_ = lists_of(found.topics)
+    write_curve(block, own, tmp_path / "curve.svg", 0.05)
+    assert ElementTree.parse(tmp_path / "curve.svg").getroot().tag.endswith("svg")
 
 
 def test_no_effect_is_not_shown() -> None:

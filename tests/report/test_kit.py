@@ -16,6 +16,7 @@ from tests.report.browser import Browser
 import weatherglass as wg
 from weatherglass.report.mitigation import page as mitigation_page
 from weatherglass.report.multiverse.page import page as multiverse_page
+from weatherglass.report.ranking.page import page as ranking_page
 from weatherglass.reproduce.sheets import Sheet
 from weatherglass.reproduce.sheets import page as reproduction_page
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from weatherglass.api.studies import StudyResult
     from weatherglass.multiverses.multiverse import Multiverse
 
-KINDS = ("run", "study", "multiverse", "mitigation", "reproduction")
+KINDS = ("run", "study", "multiverse", "mitigation", "reproduction", "ranking")
 HOSTILE = "<script>window.hacked = 1</script>"
 
 
@@ -36,6 +37,7 @@ def pages(
     made = {
         "multiverse": multiverse_page(_multiverse()),
         "mitigation": mitigation_page(_judgement()),
+        "ranking": ranking_page(_ranking()),
         "reproduction": reproduction_page(
             "A paper", [Sheet("cells", HOSTILE, [["row", "d"], ["a", "1"]])], [], []
         ),
@@ -52,6 +54,15 @@ def pages(
 def _multiverse() -> Multiverse:
     """A multiverse of two models, one of them with a hostile name."""
     return wg.multiverse([HashedEncoder(name=HOSTILE), HashedEncoder(width=9, name="nine")], ["weat6"])
+
+
+def _ranking() -> wg.Ranking:
+    """A ranking audit with hostile names of topic, groups and model, and a model that fails."""
+    groups = {HOSTILE: ["Ann", "Eve", "Amy"], "Y": ["Ben", "Tom", f"Max {HOSTILE}"]}
+    texts = {HOSTILE: ["first", "second"], "b": ["third"]}
+    passages = {topic: ["{name} here", "there {name}"] for topic in texts}
+    broken = HashedEncoder(name="broken", unknown=["first"])
+    return wg.rank([HashedEncoder(name=HOSTILE), HashedEncoder(width=9), broken], texts, passages, groups)
 
 
 def _judgement() -> dict[str, Any]:
@@ -103,9 +114,9 @@ def test_a_page_runs_its_own_script_only_and_fits_a_phone(
 
 def test_every_mark_that_is_drawn_exists(browser: Browser, pages: dict[str, Path]) -> None:
     used = "[...document.querySelectorAll('use')].map(one => one.getAttribute('href'))"
-    for kind in ("run", "study"):
+    for kind in ("run", "study", "ranking"):
         browser.open(pages[kind], width=1280)
-        assert browser.run("document.querySelectorAll('use').length") > 20
+        assert browser.run("document.querySelectorAll('use').length") > 15
         assert browser.run(f"{used}.filter(name => !document.querySelector(name))") == []
 
 

@@ -154,3 +154,15 @@ def test_two_that_write_one_file_do_not_remove_each_others(tmp_path: Path) -> No
         assert path.read_text() == "second"
     assert path.read_text() == "first"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_kill_left_of_a_folder_is_removed_when_it_is_written_again(tmp_path: Path) -> None:
+    code = "import os, sys, pathlib; from weatherglass.storage.atomic import whole_folder\n"
+    code += "with whole_folder(pathlib.Path(sys.argv[1])) as f: (f / 'x').touch(); os._exit(9)"
+    for name in ("a", "b"):
+        assert subprocess.run([sys.executable, "-c", code, str(tmp_path / name)], check=False).returncode == 9
+    assert len(list(tmp_path.iterdir())) == 2
+    with whole_folder(tmp_path / "a") as folder, whole_folder(tmp_path / "a") as second:
+        assert folder.exists()  # its writer is alive
+        (second / "y").touch()
+    assert [path.name.partition("-")[2][-6:] for path in tmp_path.iterdir() if path.name != "a"] == ["b.part"]

@@ -15,10 +15,10 @@ from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.audit.folder import RunFolder
+from weatherglass.catalogue.words import read_words
 from weatherglass.reliability.tables import write_tables
 from weatherglass.report.multiverse import specifications_tsv
 from weatherglass.report.tables import comma_separated
-from weatherglass.storage.documents import read_word_table
 from weatherglass.storage.printable import defused, restored, tsv_line
 
 STARTS = "=+-@\t\r"
@@ -101,4 +101,4 @@ def test_a_table_of_words_reads_back_its_words(tmp_path: Path) -> None:
     words = ["=1+1", "-dash", "'tis", "'=x", "nurse"]
     lines = [tsv_line(["word", "fact"]), *(tsv_line([word, "-1"]) for word in words)]
     (tmp_path / "words.tsv").write_text("".join(lines), encoding="utf-8")
-    assert read_word_table(tmp_path / "words.tsv", "fact") == dict.fromkeys(words, -1.0)
+    assert read_words(tmp_path / "words.tsv", "fact").words == dict.fromkeys(words, -1.0)

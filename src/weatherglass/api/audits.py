@@ -1,4 +1,4 @@
-"""`weatherglass.run`: run tests on models, store the results in a folder, and write their page."""
+"""Run tests on models, store the results in a folder, and write their page: `weatherglass.run`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from weatherglass.audit.registrations import registrations_for
 from weatherglass.audit.run import Run
 from weatherglass.audit.settings import Settings, chosen_settings
 from weatherglass.audit.stored import read_record
+from weatherglass.catalogue.pairs import PAIRS
 from weatherglass.catalogue.test import Test
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.encoders.in_memory import models_in
@@ -46,23 +47,24 @@ def run(
     """Run association tests on models.
 
     Args:
-        models: one or several: specs such as "vectors:glove.txt" or "NAME=vectors:glove.txt", and objects in memory:
-            gensim KeyedVectors, a SentenceTransformer, a (model, tokenizer) pair, a spaCy pipeline, a dict or frame of
-            word vectors, an object with `.encode` or `.transform`, a function texts → array (see `model`). A dict
-            gives names: {"old": before, "new": after}. A * in a path stands for a family, such as the seeds of one
-            embedding, whose spread is then in record["families"].
-        tests: names, globs, paths of files or folders, or tests of your own; all 46 published ones by default.
+        models: one model or several. A model is a spec such as "vectors:glove.txt" or "NAME=vectors:glove.txt", or an
+            object in memory: gensim KeyedVectors, a SentenceTransformer, a (model, tokenizer) pair, a spaCy pipeline, a
+            dict or frame of word vectors, an object with `.encode` or `.transform`, a function texts → array (see
+            `model`). A dict gives names, as in {"old": before, "new": after}. A * in a path selects a family of models,
+            such as the seeds of one embedding; record["families"] then has their spread.
+        tests: names, globs, paths of files or folders, or tests of your own; all 46 published ones by default, or the
+            catalogue's sentence pairs if all metrics are of pairs.
         metrics: spellings such as "cosine/mean", globs over them, or metrics of your own.
         settings: how to test and judge; see `Settings`.
-        jobs: local processes to use.
-        scheduler: a Dask cluster to use instead: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS with an
-            engine of another package.
-        shared_dir: a folder that all its machines see under the same path.
-        folder: where journal, table and record are kept; what is there already is not computed again.
-        add: whether these results are added to those in the folder, in one table, correction and page;
-            else the folder shows this run only.
-        progress: told how far the work has come.
-        command: the words of the command line that asked for this run, for its record.
+        jobs: the number of local processes.
+        scheduler: a Dask cluster to use instead (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS with an engine
+            of another package.
+        shared_dir: a folder that all machines of the cluster see under the same path.
+        folder: the folder of journal, table and record; results that it already has are not computed again.
+        add: whether to add these results to those in the folder, with one table, correction and page; if False, the
+            folder shows only this run.
+        progress: notified of the progress of the work.
+        command: the words of the command line that started this run, for its record.
         changes: fields of the settings by name, such as alternative="two-sided" or trust="none".
 
     Returns:
@@ -78,6 +80,8 @@ def run(
     given: Sequence[Any] = (metrics, tests)
     asked_for, asked_tests = (some if isinstance(some, list | tuple) else [some] for some in given)
     selected = select_metrics(asked_for)
+    if list(asked_tests) == ["*"] and all(metric.info.needs != "vectors" for metric in selected):
+        asked_tests = [PAIRS]
     named = [metric for metric in asked_for if not (isinstance(metric, str) and "*" in metric)]
     by_name = selected if len(named) == len(asked_for) else select_metrics(named) if named else []
     if chosen.profile:
@@ -97,7 +101,7 @@ def run(
         frozenset(metric.name for metric in selected) - {metric.name for metric in by_name},
     )
     workers = backend(jobs, scheduler, shared_dir)
-    # What other processes have to be told; a lambda that cannot be sent is refused before anything is written.
+    # Other processes need these values; a lambda, which cannot be sent, is refused before anything is written.
     registrations = () if workers.in_process else registrations_for(plan.metrics, chosen.covariance)
     with nullcontext() if folder is None else RunFolder(checked_path("folder", folder)) as opened:
         added_to = None
@@ -108,7 +112,7 @@ def run(
             added_to = read_record(opened.folder)
             check_addable(added_to, plan)
         from weatherglass.audit.audit import (
-            Audit,  # imports all that computes, which a cached run does not need
+            Audit,  # slow to import, and not needed for a cached run
         )
 
         shown = progress or progress_here()
@@ -129,12 +133,12 @@ def run(
 def _write_page(finished: Run, folder: RunFolder) -> list[Warning]:
     """Write report.html; if that fails, return a warning, since the results are valid without the page.
 
-    From what is in memory: to read a large run back would take as long as to write its page, on one core.
+    The page is made from the run in memory, since reading a large run takes as long as writing its page.
 
     Raises:
-        NoRoomError: if the disk is full, which is not a fault of the page.
+        NoRoomError: if the disk is full.
     """
-    from weatherglass.report.page import write_page  # jinja2, only where there is a page to write
+    from weatherglass.report.page import write_page  # imports jinja2
 
     try:
         write_page(finished)

@@ -1,4 +1,4 @@
-"""`weatherglass.mitigate`: fit transforms on a model, and write the changed vectors or evaluate the mitigation."""
+"""Fit transforms on a model, and write the changed vectors or evaluate the mitigation: `weatherglass.mitigate`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from weatherglass.warnings import as_warning
 BLOCK = 4096
 """Rows that are changed and written at a time."""
 PROBE = "the"
-"""Encoded with the words of the transforms, so that the width is known if they have none."""
+"""A text that is encoded with the words of the transforms, so that the width is known if they have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Written:
     path: Path
     format: str
     words: int
-    """How many words it has; 0 for a transform."""
+    """Number of words in the file; 0 for a transform."""
     width: int
     notes: tuple[str, ...]
 
@@ -63,7 +63,7 @@ class Mitigation:
     changes: tuple[Change, ...]
     width: int
     notes: tuple[str, ...]
-    """What was noticed in fitting, such as pairs that the model does not know."""
+    """Remarks on the fit, such as pairs that the model does not know."""
 
     @property
     def name(self) -> str:
@@ -81,14 +81,15 @@ class Mitigation:
         return self.apply(np.asarray(self.model.encoder.encode(texts), dtype=np.float64), texts)
 
     def write(self, path: str | Path) -> Written:
-        """Write the changed word vectors, or the fitted transforms, whole or not at all.
+        """Write the changed word vectors, or the fitted transforms, atomically.
 
         Args:
-            path: a name that ends in .transform is the small file that `MODEL | saved?file=FILE` wraps any model of
-                the same width with; .safetensors, .txt, .vec and .bin are all the words of a file of vectors.
+            path: the file. A name that ends in .transform gets the fitted transforms, which `MODEL | saved?file=FILE`
+                applies to any model of the same width; .safetensors, .txt, .vec and .bin get all words of a file of
+                vectors.
 
         Raises:
-            OutputError: if the name ends differently or the file cannot be written.
+            OutputError: if the name has another ending, or the file cannot be written.
             EncoderError: if the model has no list of words to write.
         """
         path = checked_path("path", path)
@@ -96,7 +97,7 @@ class Mitigation:
             return self._write_transform(path)
         if path.suffix.lower() not in FORMATS:
             known = ", ".join((SUFFIX, *FORMATS))
-            raise OutputError(f"{path}: the name should end in one of {known}, which says the format")
+            raise OutputError(f"{path}: the name should end in one of {known}, which selects the format")
         encoder = self.model.encoder
         if not isinstance(encoder, VectorEncoder):
             raise EncoderError(
@@ -118,7 +119,7 @@ class Mitigation:
         words = list(every.rows)
         notes = list(self.notes)
         if every.duplicates:
-            notes.append(f"{every.duplicates} words stood twice in {source}; the first one was written")
+            notes.append(f"{every.duplicates} words occur twice in {source}; the first one was written")
         format = write_vectors(path, words, self.width, self._changed_blocks(words, every.matrix))
         return Written(path, format, len(words), self.width, tuple(notes))
 
@@ -133,7 +134,9 @@ class Mitigation:
         steps: list[Step] = []
         for transform, change in zip(self.model.transforms, self.changes, strict=True):
             if not isinstance(change, Steps):
-                raise EncoderError(f"{transform.name}: cannot be written to a file; it is of another package")
+                raise EncoderError(
+                    f"{transform.name}: cannot be written to a file; it belongs to another package"
+                )
             steps += change.steps
         fitted = {
             "transforms": [transform.name for transform in self.model.transforms],
@@ -175,20 +178,19 @@ def mitigate(
     """Fit transforms on a model, each on the named words of its own list.
 
     Args:
-        model: a spec, perhaps with transforms behind it (`vectors:glove.txt | centre`), or an object in memory, as
-            `run` takes it.
-        transforms: further ones, such as "hard-debias?pairs=gender" or ["centre", "leace?classes=gender"].
-        jobs: local processes to use.
-        scheduler: a Dask cluster to use instead: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS with an
-            engine of another package.
-        shared_dir: a folder that all its machines see under the same path.
-        progress: told how far the encoding has come.
+        model: a spec, which may have transforms (`vectors:glove.txt | centre`), or an object in memory, as in `run`.
+        transforms: further transforms, such as "hard-debias?pairs=gender" or ["centre", "leace?classes=gender"].
+        jobs: the number of local processes.
+        scheduler: a Dask cluster to use instead (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS with an engine
+            of another package.
+        shared_dir: a folder that all machines of the cluster see under the same path.
+        progress: notified of the progress of the encoding.
 
     Returns:
-        A Mitigation: `apply`, `encode`, `write` and `judge`.
+        A Mitigation, with the methods `apply`, `encode`, `write` and `judge`.
 
     Raises:
-        WeatherglassError: if nothing is to be done, a list cannot be used, or the model knows too little of it.
+        WeatherglassError: if there are no transforms, a list cannot be used, or the model knows too few of its words.
 
     Example:
         >>> debiased = mitigate("wordllama", "mean-difference?classes=male_terms,female_terms")

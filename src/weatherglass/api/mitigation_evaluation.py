@@ -1,4 +1,4 @@
-"""Evaluate a mitigation: the same tests before and after its transforms, what can be recovered, and the cost."""
+"""Evaluate a mitigation: run the same tests before and after it, and measure what can be recovered and the cost."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ RECORD = "judgement.json"
 RUN = "run"
 BEFORE, AFTER = "before", "after"
 ROUNDING = 1e-6
-"""Scores below this are 0 up to the rounding of float32."""
+"""Scores below this are rounding errors of float32."""
 FEWEST = 100
-"""Neutral words that the recoveries need."""
+"""Smallest number of neutral words for the recoveries."""
 
 
 def judge_mitigation(
@@ -91,19 +91,19 @@ def judge_mitigation(
 
     Args:
         mitigation: transforms fitted on a model.
-        tests: topics, names, globs or tests of your own; by default those of the topics that the lists are about.
-        metrics: by which metrics; every one by default, and d is always there.
-        pairs: pairs of words whose direction is the attribute that is to be recovered; by default the transform's own.
-        neutral: words without the attribute: "neutral", or a file with a word a line.
-        similarity: files of word or sentence pairs with scores; by default those that come with gensim, if installed.
-        analogies: files of analogies; likewise.
+        tests: topics, names, globs or tests of your own; by default the tests on the topics of the word lists.
+        metrics: the metrics; all by default, and d in any case.
+        pairs: pairs of words that define the direction of the attribute to recover; by default those of the transform.
+        neutral: words without the attribute: "neutral", or a file with one word per line.
+        similarity: files of word or sentence pairs with scores; by default those in gensim, if it is installed.
+        analogies: files of analogies; by default those in gensim, if it is installed.
         alpha: the significance level of the verdict.
-        jobs: local processes to use.
-        scheduler: a Dask cluster to use instead: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS with an
-            engine of another package.
-        shared_dir: a folder that all its machines see under the same path.
-        folder: where the run, judgement.json and the page are kept.
-        progress: told how far the work has come.
+        jobs: the number of local processes.
+        scheduler: a Dask cluster to use instead (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS with an engine
+            of another package.
+        shared_dir: a folder that all machines of the cluster see under the same path.
+        folder: the folder for the run, judgement.json and the page.
+        progress: notified of the progress of the work.
 
     Raises:
         WeatherglassError: if no test is known for the lists, or the model knows too few neutral words.
@@ -164,7 +164,7 @@ def attribute_of(mitigation: Mitigation, pairs: str) -> tuple[PairList | None, S
     """Return the pairs that define the attribute's direction, if there are any, and the words of both ends.
 
     Raises:
-        WeatherglassError: if the transforms are about no attribute and no pairs are named.
+        WeatherglassError: if the transforms have no attribute, and no pairs are named.
     """
     from weatherglass.api.mitigation import sides_of_transforms, topics_of
 
@@ -178,13 +178,13 @@ def attribute_of(mitigation: Mitigation, pairs: str) -> tuple[PairList | None, S
     sides = sides_of_transforms(mitigation.model.transforms)
     if sides is None:
         raise WeatherglassError(
-            "the transforms are about no attribute; name one with --pairs, such as --pairs gender"
+            "the transforms do not state an attribute; name one with --pairs, such as --pairs gender"
         )
     return None, sides
 
 
 def tests_of(mitigation: Mitigation, tests: Sequence[str | Test]) -> list[Test]:
-    """Return the tests that were asked for, or those of the topics that the word lists are about.
+    """Return the requested tests, or the tests on the topics of the word lists.
 
     Raises:
         WeatherglassError: if there are none.
@@ -217,7 +217,8 @@ def _rows(
     registrations = () if workers.in_process else registrations_for(metrics, plan.settings.covariance)
     with RunFolder(folder) as opened:
         run = Audit(plan, call, workers, progress, opened, registrations).run()
-    changes = {(row.test, row.metric): row for row in compare_models(folder).differences}
+    # A transform adds no noise, and the tests are held out, so the attribute words of a test are fixed.
+    changes = {(row.test, row.metric): row for row in compare_models(folder, attributes="fixed").differences}
     before = {(r.row, r.metric): r for r in run.results if r.model == BEFORE}
     after = {(r.row, r.metric): r for r in run.results if r.model == AFTER}
     ends = {test.name: kind_of_ends(test, attribute) for test in tests}
@@ -239,7 +240,7 @@ def kind_of_ends(test: Test, attribute: Collection[str]) -> str:
 
 def _row(before: Result, after: Result, change: Difference | None, ends: str) -> Row:
     nothing_left = before.info.from_scores and all(abs(one.score) < ROUNDING for one in after.scores)
-    if nothing_left:  # d would be that of the rounding, of any size and sign
+    if nothing_left:  # d of rounding errors could have any size and sign
         after, change = replace(after, value=0.0, p_value=1.0), None
     return Row(
         test=before.row,
@@ -264,7 +265,7 @@ def _row(before: Result, after: Result, change: Difference | None, ends: str) ->
 
 
 def _contrasts_ends(result: Result, ends: str) -> bool:
-    """Return whether p is about a difference between the ends of the attribute, as the metric declares it."""
+    """Return whether p tests a difference between the ends of the attribute, as the metric declares."""
     contrasts = result.info.contrasts
     return contrasts in (ends, "both") if contrasts and result.uses_part else bool(contrasts)
 
@@ -289,7 +290,7 @@ def _vectors(
     workers: Backend,
     progress: Progress,
 ) -> tuple[list[BeforeAfter], list[BeforeAfter], list[str]]:
-    """Return recoveries and costs, from vectors before and after."""
+    """Return recoveries and costs, computed from the vectors before and after."""
     apart = {word.lower() for side in sides for word in side}
     words = [word for word in word_list(neutral) if word.lower() not in apart]
     texts = [*sides[0], *sides[1], *words, *(text for group in sets for one in group for text in one.texts)]
@@ -324,7 +325,7 @@ def _vectors(
         else ["no similarity or analogy set: gensim, which has some, is not installed"]
     )
     if not randomly:
-        notes.append("no random transform of the same rank: the transform is of another package")
+        notes.append("no random transform of the same rank: the transform belongs to another package")
     return recovered, cost, notes
 
 

@@ -1,4 +1,4 @@
-"""`weatherglass.multiverse`: every reasonable choice of an audit, stored in a folder with its curves."""
+"""Run every reasonable combination of choices, and store results and curves in a folder: `weatherglass.multiverse`."""
 
 from __future__ import annotations
 
@@ -42,24 +42,26 @@ def multiverse(
     command: Sequence[str] | None = None,
     **changes: Any,
 ) -> Multiverse:
-    """Compute d under every combination of sensible choices, and test them together.
+    """Compute d under every combination of reasonable choices, and test them together.
 
     Args:
-        models: specs, or objects in memory as `run` takes them; a pattern such as
-            "vectors:study/forum-sgns-*.safetensors" is one model with a seed per file.
-        tests: topics ("gender and career"), names, globs, paths, or tests of your own; all 46 published by default.
-        choices: which choices are varied; those that a model lacks are passed over.
-        jobs: local processes to use.
-        scheduler: a Dask cluster to use instead: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS with an
-            engine of another package.
-        shared_dir: a folder that all its machines see under the same path.
-        folder: where results and curves are written; what is there already is not computed again.
-        progress: told how far the work has come.
-        command: the words of the command line that asked for this, for the record.
+        models: specs, or objects in memory as in `run`; a pattern such as "vectors:study/forum-sgns-*.safetensors" is
+            one model with a seed per file.
+        tests: topics ("gender and career"), names, globs, paths, or tests of your own; all 46 published tests by
+            default.
+        choices: the choices to vary; those that a model lacks are skipped.
+        jobs: the number of local processes.
+        scheduler: a Dask cluster to use instead (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS with an engine
+            of another package.
+        shared_dir: a folder that all machines of the cluster see under the same path.
+        folder: the folder for results and curves; results that it already has are not computed again.
+        progress: notified of the progress of the work.
+        command: the words of the command line, for the record.
         changes: other fields of `Choices`, such as similarities=("cosine", "mahalanobis") or alpha=0.01.
 
     Returns:
-        The specifications of each topic and model, their p, what moves d, and what the conclusion depends on.
+        The specifications of each topic and model, their p, the choices that change d, and those that change the
+        conclusion.
 
     Raises:
         WeatherglassError: if an argument is wrong; raised before work starts.
@@ -77,7 +79,7 @@ def multiverse(
     for item in _listed(tests):
         found |= {test.name: test for test in ([item] if isinstance(item, Test) else select_tests([item]))}
     if not found:
-        raise WeatherglassError("no test is asked for; leave out tests for all of them")
+        raise WeatherglassError("no test is given; omit tests to run all of them")
     path = checked_path("folder", folder) if folder is not None else None
     lists = word_lists(list(found.values()))
     workers = backend(jobs, scheduler, shared_dir)
@@ -102,7 +104,7 @@ def multiverse(
 
 
 def _registrations(choices: Choices) -> tuple[Registration, ...]:
-    """Return what other processes have to be told; a lambda is refused here, before anything is written."""
+    """Return the registrations that other processes need; a lambda is refused before anything is written."""
     from weatherglass.audit.registrations import registrations_of
     from weatherglass.metrics.weat.association import SIMILARITIES, STATISTICS
     from weatherglass.metrics.weat.covariance import ESTIMATORS
@@ -125,7 +127,7 @@ def _check_names(given: Iterable[str]) -> None:
 
 
 def _listed(given: Any) -> Sequence[Any]:
-    """Return a list of what is given, one thing or several."""
+    """Return the argument as a list; a single value becomes a list of one."""
     return given if isinstance(given, list | tuple) else [given]
 
 

@@ -1,4 +1,4 @@
-"""`run_study`: a reliability study from its corpora to its tables, figures and page."""
+"""Run a reliability study, from its corpora to its tables, figures and page."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def run_study(
 
     Args:
         study: a study, or the TOML file of one.
-        folder: where everything is kept.
+        folder: the folder for embeddings, scores, tables, figures and page.
         train: False to assess the embeddings that are already in `folder`, without training.
         senses: a file of words and their numbers of senses, to use instead of WordNet.
         parts: a file of words and their parts of speech, to use instead of Brill's lexicon.
@@ -127,15 +127,15 @@ def audit_study(
     progress: Progress | None = None,
     command: Sequence[str] | None = None,
 ) -> tuple[Run, FamilyReport]:
-    """Run tests on every embedding of a study, and report what the seed moves.
+    """Run tests on every embedding of a study, and report how much the results vary with the seed.
 
     Args:
-        folder: of the study; the run is kept in its subfolder `audit`.
+        folder: the folder of the study; the run is stored in its subfolder `audit`.
         tests: names, globs or files.
         metrics: spellings of metrics.
-        precision: for the number of seeds needed.
-        jobs: processes to use.
-        progress: told how far the work has come.
+        precision: the precision for which the number of seeds is computed.
+        jobs: the number of processes.
+        progress: notified of the progress of the work.
         command: the words of the command line, for the record.
 
     Raises:
@@ -159,7 +159,7 @@ def audit_study(
 
 
 def study_facts(study: Study, groups: Sequence[Group]) -> list[tuple[str, str]]:
-    """Name and text of each fact that shows the scale of a study: corpora, settings, embeddings."""
+    """Return name and text of each fact that shows the scale of a study: corpora, settings, embeddings."""
     facts = []
     corpora = {group.corpus: group.encoded for group in groups if group.encoded is not None}
     for name, corpus in corpora.items():
@@ -167,7 +167,8 @@ def study_facts(study: Study, groups: Sequence[Group]) -> list[tuple[str, str]]:
         facts.append(
             (
                 f"corpus {name}",
-                f"{len(corpus.tokens):,} tokens, {len(corpus.words):,} words of at least {settings.min_count}; "
+                f"{len(corpus.tokens):,} tokens, {len(corpus.words):,} words that occur at least "
+                f"{settings.min_count} times; "
                 f"{'standard input' if source == STANDARD_INPUT else source.name}, "
                 f"{100 * settings.share:.0f} % of its lines; "
                 f"{language_fact(corpus.words, corpus.counts)}",
@@ -198,11 +199,11 @@ class StudyResult:
     tables: Mapping[str, pl.DataFrame]
     page: Path
     explanations: Mapping[str, Explanation] = field(default_factory=dict)
-    """Set of base pairs -> the regression that says which words are measured reliably."""
+    """By set of base pairs, the regression that shows which words are measured reliably."""
     failures: Sequence[str] = ()
     """One line for each embedding that could not be trained."""
     warnings: Sequence[Warning] = ()
-    """About imported embeddings, and about stored scores that were computed again."""
+    """Warnings about imported embeddings, and about stored scores that were computed again."""
 
     @property
     def folder(self) -> Path:
@@ -233,7 +234,7 @@ class StudyResult:
         """Return one of the tables.
 
         Args:
-            table: its name, such as "summary", "claims", "scores" or "test_retest_words"; see `tables`.
+            table: the name of the table, such as "summary", "claims", "scores" or "test_retest_words"; see `tables`.
             library: "polars" (the default) or "pandas".
         """
         from weatherglass.report.notebook import frame_library, to_frame
@@ -247,10 +248,10 @@ class StudyResult:
         """Draw a figure of the study with matplotlib's pyplot.
 
         Args:
-            name: of the figure, as its files in the folder `figures` are called; by default the first.
+            name: the name of the figure's files in the folder `figures`; by default the first figure.
 
         Returns:
-            The axes of its first panel; `axes.figure.axes` are all.
+            The axes of its first panel; `axes.figure.axes` has all.
         """
         from weatherglass.report.figures import in_pyplot
         from weatherglass.report.study.figures import drawings
@@ -264,7 +265,7 @@ class StudyResult:
         """Return a booktabs table for a paper: medians with their intervals, or another table of the study.
 
         Args:
-            table: its name; of "summary" the columns that papers print.
+            table: the name of the table; of "summary", the columns that papers print are used.
             label: for \\ref.
         """
         from weatherglass.report.tables import latex_table
@@ -296,10 +297,10 @@ class StudyResult:
         return replace(self, page=_copied(self.page, path / PAGE))
 
     def compare(self, other: StudyResult | str | Path, library: str | None = None) -> Any:
-        """Compare reliability with another study: medians of both, their intervals and the change, as a frame.
+        """Return the medians of two studies, their intervals and the change, as a frame.
 
-        `apart` says whether the two intervals have nothing in common: a stricter question than whether the change
-        could be 0, which needs the words of both studies.
+        `apart` is true if the two intervals do not overlap. That is stricter than a test of the change, which would
+        need the words of both studies.
         """
         from weatherglass.report.notebook import to_frame
 

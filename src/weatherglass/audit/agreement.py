@@ -16,7 +16,7 @@ from weatherglass.stats.ranking import RankAgreement, kendall_tau, rank_agreemen
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The models by one metric, the one farthest from no bias first."""
+    """The models ranked by one metric, the one farthest from the value without bias first."""
 
     metric: str
     models: tuple[str, ...]
@@ -26,7 +26,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two metrics, and how alike they rank."""
+    """Two metrics, and how similar their rankings are."""
 
     metrics: tuple[str, str]
     of_models: RankAgreement | None
@@ -59,7 +59,7 @@ class MetricAgreement:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> MetricAgreement:
-        """Return the inverse of `to_json`."""
+        """Return the agreement that `to_json` stored."""
         rankings = (
             Ranking(one["metric"], tuple(one["models"]), tuple(map(_number, one["sizes"])))
             for one in record["rankings"]

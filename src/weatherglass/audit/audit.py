@@ -1,10 +1,12 @@
-"""Run an audit: compute what is missing of a plan, and store results and record."""
+"""Run an audit: compute the results of a plan that are missing, and store results and record."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from weatherglass.arrays import Matrix
+from weatherglass.audit.conclude import conclude
 from weatherglass.audit.covariances import covariances_for, enlarged, estimate_covariances
 from weatherglass.audit.encode import Encodings, encode_texts
 from weatherglass.audit.evaluate import Job, evaluate_job
@@ -18,14 +20,15 @@ from weatherglass.audit.known_sets import (
     related_words_in,
     whole_pairs,
 )
+from weatherglass.audit.pairs import ScoredPairs, score_pairs
 from weatherglass.audit.plan import Part, Plan, PlannedModel, PlannedResult, why_not
 from weatherglass.audit.record import finished_record, kept_keys, now, run_record
 from weatherglass.audit.registrations import Registration
 from weatherglass.audit.results import Failure, Result
 from weatherglass.audit.run import Run
-from weatherglass.audit.verdict import conclude, outcomes_record
+from weatherglass.audit.verdict import outcomes_record
 from weatherglass.catalogue.test import Test
-from weatherglass.errors import ClusterError, OutputError, UnitError, WeatherglassError, reason
+from weatherglass.errors import ClusterError, EncoderError, OutputError, UnitError, WeatherglassError, reason
 from weatherglass.metrics.base import Metric
 from weatherglass.metrics.weat.covariance import Covariance
 from weatherglass.parallel import Backend
@@ -50,7 +53,7 @@ class Audit:
         """Prepare to run a plan; the other arguments are those of `weatherglass.run`.
 
         Args:
-            call: who asked for the run, and how, for its record.
+            call: the command line or Python call that started the run, for its record.
             added_to: the record of the run in the folder, if these results are added to it.
         """
         self.plan = plan
@@ -66,10 +69,10 @@ class Audit:
         self.finished = {key: earlier[key] for key in self.order if key in earlier}
         self.failures: list[Failure] = []
         self.unreadable = folder.warnings if folder else []
-        """What could not be read of the folder's journal."""
+        """Warnings about lines of the folder's journal that could not be read."""
 
     def run(self) -> Run:
-        """Compute what is missing; table and record show what is finished even if the work is stopped."""
+        """Compute the missing results; table and record contain the finished ones even if the work is interrupted."""
         plan, failures, unreadable = self.plan, self.failures, self.unreadable
         asked_for = run_record(plan, self.call, now(), added_to=self.added_to, kept=self.kept)
         finished = self._results()
@@ -77,7 +80,7 @@ class Audit:
         try:
             self._compute_all()
         except OutputError:
-            raise  # The folder itself is the trouble; what is finished is in its journal.
+            raise  # The folder cannot be written; the finished results are in its journal.
         except BaseException:
             finished = self._results()
             record = finished_record(asked_for, plan, finished, failures, unreadable, "interrupted")
@@ -105,7 +108,7 @@ class Audit:
         return [self.finished[key] for key in self.order if key in self.finished]
 
     def _write(self, results: Sequence[Result], record: dict[str, Any]) -> None:
-        """Write table and record, where there is a folder."""
+        """Write table and record if there is a folder."""
         if self.folder:
             self.folder.write_table(results)
             self.folder.write_record(record)
@@ -124,36 +127,58 @@ class Audit:
             raise unusable[0]
 
     def _compute_model(self, model: PlannedModel) -> None:
-        """Compute what is missing of one model; its texts are encoded together, each once."""
+        """Compute the missing results of one model; each distinct text is encoded once."""
         plan = self.plan
-        rows = [row for row in plan.rows if row.model is model and row.key not in self.finished]
+        missing = [row for row in plan.rows if row.model is model and row.key not in self.finished]
+        rows = [row for row in missing if row.metric.info.needs == "vectors"]
+        paired = [row for row in missing if row.metric.info.needs != "vectors"]
         if rows:
             tests = list({row.test.name: row.test for row in rows}.values())
             encodings = self._encode(model, tests, rows)
-        # A metric that cannot measure a test is a failure that says why, unless only a glob asked for it.
+        # A metric that cannot measure a test is recorded as a failure, unless only a glob selected it.
         self.failures += [
             Failure(model.name, test.name, why_not(test, metric))
             for test in plan.tests
             for metric in plan.metrics
             if not plan.parts[test.name, metric.name] and metric.name not in plan.optional
         ]
+        if paired:
+            try:
+                scored = score_pairs(model, paired, self.workers, self.progress)
+            except EncoderError as error:
+                if not rows:
+                    raise
+                self.failures += [Failure(model.name, row.test.name, str(error)) for row in paired]
+            else:
+                self._evaluate(model, self._pair_jobs(model, scored), scored.array, paired)
         if not rows:
             return
         whitened = any(row.metric.info.covariances for row in rows)
         covariances = self._covariances(tests, encodings) if whitened else None
-        # Compiled kernels are ready before other processes need them.
+        # Compile the kernels before other processes need them.
         prepare(lambda message: self.progress.stage(message, 1))
-        # Metrics of one class share their computation and fail together; others are not touched by that.
+        # Metrics of one class share their computation and fail together; other metrics are not affected.
         work: dict[tuple[str, Part], dict[type, list[Metric]]] = {}
         for row in rows:
             by_class = work.setdefault((row.test.name, row.part), {})
             by_class.setdefault(type(row.metric), []).append(row.metric)
         by_name = {test.name: test for test in tests}
         jobs = [(by_name[name], part, m) for (name, part), some in work.items() for m in some.values()]
-        keys = {(row.test.name, row.metric.name, row.part): row.key for row in rows}
-        self.progress.stage(f"testing {model.name}", len(jobs))
         made = self._jobs(model, jobs, encodings, covariances)
-        for outcome in self.workers.map(evaluate_job, made, encodings.vectors):
+        self._evaluate(model, made, encodings.vectors, rows, len(jobs))
+
+    def _evaluate(
+        self,
+        model: PlannedModel,
+        jobs: Iterable[Job],
+        vectors: Matrix,
+        rows: Sequence[PlannedResult],
+        number: int | None = None,
+    ) -> None:
+        """Compute jobs and store their results; their number is that of the rows unless it is given."""
+        keys = {(row.test.name, row.metric.name, row.part): row.key for row in rows}
+        self.progress.stage(f"testing {model.name}", len(rows) if number is None else number)
+        for outcome in self.workers.map(evaluate_job, jobs, vectors):
             job = outcome.unit
             if outcome.value is None:
                 self.failures.append(Failure(model.name, job.test.name, reason(outcome.error)))
@@ -165,6 +190,15 @@ class Audit:
                     if self.folder.table_is_due():
                         self.folder.write_table(self._results())
             self.progress.advance()
+
+    def _pair_jobs(self, model: PlannedModel, scored: ScoredPairs) -> Iterator[Job]:
+        for row, sets, missing, warnings in scored.rows:
+            yield Job(
+                *(model.name, model.options, row.test, row.part, sets, missing),
+                (*map(as_warning, row.test.warnings), *warnings),
+                *([row.metric], self.plan.settings),
+                registrations=self.registrations,
+            )
 
     def _encode(self, model: PlannedModel, tests: Sequence[Test], rows: Sequence[PlannedResult]) -> Encodings:
         """Return the vectors of all texts that these results need."""
@@ -190,7 +224,7 @@ class Audit:
                 try:
                     pair = covariances_for(test, self.plan.synonyms, covariances)
                 except UnitError as error:
-                    # Only what needs a covariance fails with it.
+                    # Only the metrics that need the covariance fail.
                     failed = ", ".join(metric.name for metric in metrics if metric.info.covariances)
                     self.failures.append(Failure(model.name, test.name, f"{failed}: {error}"))
                     metrics = [metric for metric in metrics if not metric.info.covariances]

@@ -10,20 +10,26 @@ from typing import Any
 
 import numpy as np
 
-from weatherglass.arrays import Vector
+from weatherglass.audit.conclude import with_templates
 from weatherglass.audit.folder import RECORD
 from weatherglass.audit.results import ElementScore, Result, UnitScore, unit_scores
 from weatherglass.audit.run import Run
 from weatherglass.audit.stored import read_whole_run
 from weatherglass.audit.verdict import CONTROL
 from weatherglass.errors import WeatherglassError
+from weatherglass.stats.attributes import LEAST_ATTRIBUTES
 from weatherglass.stats.multiplicity import adjust
-from weatherglass.stats.paired import paired_change
+from weatherglass.stats.paired import Levels, levels_of, paired_change
 from weatherglass.stats.permutation.choose import EXACT
 from weatherglass.stats.robustness import paired_change_of_values
+from weatherglass.stats.scale import Scale, within
 
 MOST_NAMED = 5
 """Tests of a run that an error names."""
+RANDOM, FIXED = "random", "fixed"
+NO_ATTRIBUTES = (
+    "attribute words count as fixed: a run has too few, or was stored without what each of them adds"
+)
 MUST_AGREE = ("permute", "ddof")
 """Columns without which two effect sizes are not the same quantity."""
 
@@ -51,13 +57,22 @@ class Difference:
     """Whether the value is farther from the one that means no bias than before; of d, whether |d| is larger."""
     control: bool
     """Whether the test is a control, which does not measure bias."""
+    attributes: str = RANDOM
+    """random if p and interval count the choice of attribute words (and templates), fixed if they do not."""
+    tested: bool = True
+    """False for a row that is measured, not tested (docs/methods 10.6): its change has no p and is not judged."""
     p_adjusted: float | None = None
-    """p_value after Holm's correction over all rows compared, controls left out; None for a control and without p."""
+    """p_value after Holm's correction over all rows that are judged; None for the others and without p."""
 
     @property
     def change(self) -> float:
         """Return d after minus d before."""
         return self.after - self.before
+
+    @property
+    def judged(self) -> bool:
+        """Return whether the row counts in the correction and in gates: it is tested and not a control."""
+        return self.tested and not self.control
 
     @property
     def changed(self) -> bool | None:
@@ -93,7 +108,7 @@ class Comparison:
     @property
     def corrected(self) -> int:
         """Return how many rows p was corrected for."""
-        return sum(not row.control for row in self.differences)
+        return sum(row.judged for row in self.differences)
 
     @property
     def worse(self) -> tuple[Difference, ...]:
@@ -105,7 +120,6 @@ class Comparison:
         return {
             "runs": list(self.folders),
             "alpha": self.alpha,
-            "attributes": "held fixed",
             "corrected": self.corrected,
             "differences": [
                 {
@@ -120,13 +134,16 @@ class Comparison:
         }
 
 
-def compare_runs(before: Run | str | Path, after: Run | str | Path, *, alpha: float = 0.05) -> Comparison:
+def compare_runs(
+    before: Run | str | Path, after: Run | str | Path, *, alpha: float = 0.05, attributes: str = RANDOM
+) -> Comparison:
     """Compare two runs row by row, matched by test and metric, and by model where a run has several.
 
     Args:
         before: a run, or its folder.
         after: another.
         alpha: the intervals of changes are at level 1 − alpha.
+        attributes: "random", or "fixed" for p and intervals of d over target words alone.
 
     Raises:
         OutputError: if a folder does not contain a run.
@@ -137,14 +154,14 @@ def compare_runs(before: Run | str | Path, after: Run | str | Path, *, alpha: fl
     by_model = any(len({result.model for result in run.results}) > 1 for run in runs)
     first, second = (_by_key(run, by_model) for run in runs)
     rows: list[Difference | Incomparable] = [
-        _difference((row, second[key]), alpha) if key in second else _only_in(row, runs[1])
+        _difference((row, second[key]), alpha, attributes) if key in second else _only_in(row, runs[1])
         for key, row in first.items()
     ]
     rows += [_only_in(row, runs[0]) for key, row in second.items() if key not in first]
     return _comparison((str(runs[0].path), str(runs[1].path)), rows, alpha)
 
 
-def compare_models(run: Run | str | Path, *, alpha: float = 0.05) -> Comparison:
+def compare_models(run: Run | str | Path, *, alpha: float = 0.05, attributes: str = RANDOM) -> Comparison:
     """Compare the models of one run: every other one with the first, row by row, matched by test and metric.
 
     So "does int8, or dim=64, change bias?" is one run of both.
@@ -164,7 +181,9 @@ def compare_models(run: Run | str | Path, *, alpha: float = 0.05) -> Comparison:
         if model == models[0]:
             continue
         first = keyed.get((test, metric, models[0]))
-        rows.append(_difference((first, row), alpha) if first else _only_of(row.result, models[0], run))
+        rows.append(
+            _difference((first, row), alpha, attributes) if first else _only_of(row.result, models[0], run)
+        )
     for (test, metric, model), row in keyed.items():
         if model == models[0]:
             without = (other for other in models[1:] if (test, metric, other) not in keyed)
@@ -212,10 +231,10 @@ def _comparison(
 
 
 def _corrected(rows: Sequence[Difference]) -> tuple[Difference, ...]:
-    """Return the rows with p adjusted over all but the controls; a row without p counts, too."""
-    family = [row.p_value for row in rows if not row.control]
+    """Return the rows with p adjusted over those that are judged; one without p counts, too."""
+    family = [row.p_value for row in rows if row.judged]
     adjusted = iter(adjust([math.nan if p is None else p for p in family], "holm"))
-    found = [None if row.control else float(next(adjusted)) for row in rows]
+    found = [float(next(adjusted)) if row.judged else None for row in rows]
     return tuple(
         replace(row, p_adjusted=None if p is None or math.isnan(p) else p)
         for row, p in zip(rows, found, strict=True)
@@ -283,7 +302,7 @@ def _only_of(result: Result, other: str, run: Run) -> Incomparable:
     return Incomparable(result.test, result.metric, result.model, reason)
 
 
-def _difference(rows: tuple[_Row, _Row], alpha: float) -> Difference | Incomparable:
+def _difference(rows: tuple[_Row, _Row], alpha: float, attributes: str) -> Difference | Incomparable:
     first, second = (row.result for row in rows)
     test, metric = first.row, first.metric
     model = " and ".join(dict.fromkeys((first.model, second.model)))
@@ -292,29 +311,71 @@ def _difference(rows: tuple[_Row, _Row], alpha: float) -> Difference | Incompara
     if not first.info.from_scores:
         return _difference_of_values(rows, alpha)
     permute, ddof = first.permute, first.ddof
-    before, after = _shared([row.result.scores for row in rows], permute)
-    units = len(before[0]), len(before[1])
+    shared = _shared([row.result.scores for row in rows], permute)
+    n_x = sum(unit.role == "X" for unit in shared[0])
+    units = n_x, len(shared[0]) - n_x
     if min(units) < 2:
         return Incomparable(
             test, metric, model, f"the runs share {units[0]} + {units[1]} {permute} only; 2 + 2 are needed"
         )
-    change = paired_change(np.concatenate(before), np.concatenate(after), units[0], alpha, ddof)
+    before, after = (np.array([unit.score for unit in of_run]) for of_run in shared)
+    factors: list[tuple[Levels, Levels]] = []
+    if attributes == RANDOM:
+        levels = [_levels(row.result, of_run, n_x) for row, of_run in zip(rows, shared, strict=True)]
+        factors = [(levels[0][role], levels[1][role]) for role in levels[0] if role in levels[1]]
+    change = paired_change(before, after, n_x, alpha, ddof, factors)
     if math.isnan(change.before) or math.isnan(change.after):
         return Incomparable(test, metric, model, "all scores are equal in one of the runs, so it has no d")
+    measured = first.not_tested or second.not_tested
+    low, high, p = None, None, None
+    if not measured and change.interval:
+        low, high, p = change.interval.low, change.interval.high, change.p
     return Difference(
-        test,
-        metric,
-        (first.model, second.model),
-        change.before,
-        change.after,
-        change.interval.low if change.interval else None,
-        change.interval.high if change.interval else None,
-        change.p,
-        units,
-        tuple(_notes(rows)),
+        *(test, metric, (first.model, second.model), change.before, change.after),
+        *(low, high, p, units, tuple(_notes(rows, fixed=attributes == RANDOM and not factors))),
         grew=_grew(second, change.before, change.after),
         control=any(row.control for row in rows),
+        attributes=RANDOM if factors else FIXED,
+        tested=not measured,
     )
+
+
+def _levels(result: Result, units: Sequence[UnitScore], n_x: int) -> dict[str, Levels]:
+    """Return the effect without each attribute word and template, by set; empty if the run does not contain it.
+
+    For the statistic mean it follows from the tables; for others the effect without each attribute word is stored.
+
+    Args:
+        result: of one run.
+        units: those that both runs scored, X before Y.
+        n_x: units of X.
+    """
+    levels: dict[str, Levels] = {}
+    if result.tables and result.permute == "words":
+        tables = with_templates(result.tables, result)
+        own = sorted(unit_scores(result.scores, "words"), key=lambda unit: unit.role)
+        at = {(unit.role, unit.name): place for place, unit in enumerate(own)}
+        rows = [at[unit.role, unit.name] for unit in units]
+        tables = replace(
+            tables,
+            to_a=tables.to_a[rows],
+            to_b=tables.to_b[rows],
+            templates=None if tables.templates is None else tables.templates[rows],
+        )
+        scores = np.array([unit.score for unit in units])
+        levels = levels_of(tables, within(scores, n_x, result.ddof))
+    elif result.robustness:
+        scale = Scale(*result.units(), result.ddof)
+        for role in "AB":
+            own_words = [
+                word for word in result.robustness.left_out if (word.kind, word.role) == ("word", role)
+            ]
+            d = np.array([math.nan if word.effect_size is None else word.effect_size for word in own_words])
+            levels[role] = Levels([word.name for word in own_words], scale.g_of(d))
+    enough = all(
+        len(own.names) >= LEAST_ATTRIBUTES and np.isfinite(own.without).all() for own in levels.values()
+    )
+    return levels if enough else {}
 
 
 def _difference_of_values(rows: tuple[_Row, _Row], alpha: float) -> Difference | Incomparable:
@@ -325,12 +386,13 @@ def _difference_of_values(rows: tuple[_Row, _Row], alpha: float) -> Difference |
         return Incomparable(first.row, first.metric, model, "the value is not defined in one of the runs")
     if any(rows[0].dropped(role) != rows[1].dropped(role) for role in first.roles):
         values = f"{first.value:.4g} before, {second.value:.4g} after"
-        return Incomparable(first.row, first.metric, model, f"{values}, but the models know other words")
+        return Incomparable(first.row, first.metric, model, f"{values}, but the models know different words")
     change = paired_change_of_values(
         *(first.value, second.value, _without_each(first), _without_each(second), alpha),
         pooled=first.info.one_sample,
     )
-    if change.p is None:
+    measured = first.not_tested or second.not_tested
+    if change.p is None and not measured:
         values = f"{first.value:.4g} before, {second.value:.4g} after"
         reason = f"{values}; without intervals in both runs the change has none"
         return Incomparable(first.row, first.metric, model, reason)
@@ -339,6 +401,7 @@ def _difference_of_values(rows: tuple[_Row, _Row], alpha: float) -> Difference |
         *(change.low, change.high, change.p, first.units(), tuple(_notes(rows))),
         grew=_grew(second, first.value, second.value),
         control=any(row.control for row in rows),
+        tested=not measured,
     )
 
 
@@ -357,7 +420,7 @@ def _obstacle(rows: tuple[_Row, _Row]) -> str | None:
     """Return why two rows do not measure the same thing; empty if they do."""
     prints = {row.fingerprint for row in rows}
     if None in prints:
-        return f"{RECORD} does not say which words the test has"
+        return f"{RECORD} does not list the words of the test"
     if len(prints) > 1:
         return "the words of the test differ between the runs"
     first, second = (row.result for row in rows)
@@ -368,11 +431,25 @@ def _obstacle(rows: tuple[_Row, _Row]) -> str | None:
     return None
 
 
-def _notes(rows: tuple[_Row, _Row]) -> Iterator[str]:
+def _notes(rows: tuple[_Row, _Row], fixed: bool = False) -> Iterator[str]:
+    """Yield what differs besides the model, and what p does not count.
+
+    Args:
+        rows: the row in both runs.
+        fixed: whether random attributes were asked for, but the runs do not have their numbers.
+    """
     first, second = (row.result for row in rows)
+    if measured := first.not_tested or second.not_tested:
+        yield f"measured, not tested: {measured}"
+    elif fixed:
+        yield NO_ATTRIBUTES
     for role, name in (("X", "num_targ1"), ("Y", "num_targ2"), ("A", "num_attr1"), ("B", "num_attr2")):
         if rows[0].dropped(role) != rows[1].dropped(role):
-            how = "compared over what both have" if role in "XY" else "so its scores rest on other words"
+            how = (
+                "compared over those that both have"
+                if role in "XY"
+                else "so the scores are based on other words"
+            )
             yield f"{role} has {getattr(first, name)} and {getattr(second, name)} known elements: {how}"
     if first.alternative != second.alternative:
         yield f"p: the alternative is {first.alternative} in one run and {second.alternative} in the other"
@@ -381,20 +458,14 @@ def _notes(rows: tuple[_Row, _Row]) -> Iterator[str]:
         yield f"p was computed by {methods[0]} in one run and by {methods[1]} in the other"
 
 
-def _shared(
-    scores: Sequence[Sequence[ElementScore]], permute: str
-) -> tuple[tuple[Vector, Vector], tuple[Vector, Vector]]:
-    """Return the scores of X and Y in both runs, for the same units in the same order."""
+def _shared(scores: Sequence[Sequence[ElementScore]], permute: str) -> list[list[UnitScore]]:
+    """Return the units that both runs scored, X before Y, as each scored them, in the same order."""
     first, second = (_by_element(run_scores) for run_scores in scores)
     common = [key for key in first if key in second]
-    before, after = (_values(unit_scores([run[key] for key in common], permute)) for run in (first, second))
-    return before, after
-
-
-def _values(units: Sequence[UnitScore]) -> tuple[Vector, Vector]:
-    """Return the scores of X and those of Y."""
-    x, y = (np.array([unit.score for unit in units if unit.role == role]) for role in "XY")
-    return x, y
+    return [
+        sorted(unit_scores([run[key] for key in common], permute), key=lambda unit: unit.role)
+        for run in (first, second)
+    ]
 
 
 def _by_element(scores: Sequence[ElementScore]) -> dict[tuple[str, str, int], ElementScore]:

@@ -28,7 +28,7 @@ class CovarianceUnit:
     vectors: Matrix
     estimator: str
     registrations: tuple[Registration, ...] = ()
-    """What the process that estimates it has to register first."""
+    """Values that the process must register before it estimates the covariance."""
 
 
 def enlarged(attributes: ElementSet, synonyms: Synonyms) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ def estimate_covariances(
     progress: Progress,
     registrations: tuple[Registration, ...] = (),
 ) -> dict[tuple[str, ...], Covariance | Exception]:
-    """Return by the texts of an attribute set its covariance, or the error that prevents it."""
+    """Return the covariance of each attribute set by its texts, or the error that was raised."""
     sets = dict.fromkeys(enlarged(attributes, synonyms) for test in tests for attributes in test.attributes)
     progress.stage("estimating covariances", len(sets))
     covariances: dict[tuple[str, ...], Covariance | Exception] = {}

@@ -11,6 +11,7 @@ import numpy as np
 from weatherglass.arrays import AnyMatrix, ArrayError, Matrix, real_array
 from weatherglass.encoders import ENCODERS, load_encoder
 from weatherglass.encoders.base import (
+    PER_TOKEN,
     Asked,
     Coverage,
     Model,
@@ -67,7 +68,7 @@ class Encodings:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Inputs that another process, which loads the model by its spec, is to ask about."""
+    """Inputs for a model that another process loads by its spec."""
 
     spec: str
     inputs: list[Asked]
@@ -90,14 +91,14 @@ def encode_texts(model: Model, texts: Sequence[str], backend: Backend, progress:
 def observe(
     model: Model, inputs: Sequence[Asked], what: What, backend: Backend, progress: Progress
 ) -> Observations:
-    """Ask a model once about each distinct input, here or in other processes.
+    """Run a model once on each distinct input, in this process or in others.
 
     Raises:
-        EncoderError: if it does not give what is asked for, or not one row per input, all of one width.
+        EncoderError: if the model cannot give `what`, or does not return one row per input, all of one width.
     """
     check_asked(model, inputs, what)
     if isinstance(model, TruncatedEncoder):
-        # The whole vectors come from the cache, or go there, wherever they are computed.
+        # The cache contains the vectors before they are truncated.
         return model.cut(observe(model.inner, inputs, what, backend, progress))
     distinct = list(dict.fromkeys(asked if isinstance(asked, str) else plain(asked) for asked in inputs))
     progress.stage(f"encoding with {model.name}", len(distinct))
@@ -114,7 +115,7 @@ def observe(
             progress.advance(len(some))
     rows = [known[asked] for asked in distinct]
     coverage = [row.coverage for row in rows]
-    if what == "log-probabilities":
+    if what in PER_TOKEN:
         return Observations(distinct, what, [row.values for row in rows], coverage)
     widths = {len(row.values) for row in rows}
     if len(widths) > 1:
@@ -160,7 +161,7 @@ class ViewChunk:
 def encode_texts_in_views(
     encoder: LayeredEncoder, texts: list[str], views: Sequence[View], backend: Backend, progress: Progress
 ) -> tuple[list[AnyMatrix], list[Coverage]]:
-    """Encode each text, given once, under every view: a matrix per view, and how each text was read."""
+    """Encode distinct texts under every view; return a matrix per view, and the coverage of each text."""
     if not backend.in_process and _goes_elsewhere(encoder):
         return _encode_views_elsewhere(encoder, texts, tuple(views), backend, progress)
     parts = []
@@ -179,7 +180,7 @@ def _encode_views_elsewhere(
     backend: Backend,
     progress: Progress,
 ) -> tuple[list[AnyMatrix], list[Coverage]]:
-    """Encode in other processes what the cache, which only this process touches, lacks under any view."""
+    """Encode in other processes the texts that the cache lacks under any view; only this process uses the cache."""
     cached = CachedViews(encoder, texts, views)
     missing = cached.missing
     progress.advance(len(texts) - len(missing))
@@ -196,19 +197,19 @@ def _encode_views_elsewhere(
 
 
 def encode_view_chunk(chunk: ViewChunk) -> tuple[list[AnyMatrix], list[Coverage]]:
-    """Return the vectors of one chunk under each view, in whichever process."""
+    """Return the vectors of one chunk under each view, in any process."""
     encoder = layered(_encoder_of_this_process(chunk.spec))
     assert encoder is not None, f"{chunk.spec} has no views"
     return encoder.encode_views(chunk.texts, chunk.views), encoder.coverage(chunk.texts)
 
 
 def observe_chunk(chunk: Chunk) -> Observations:
-    """Return what one unit of a costly model's work gives, in whichever process."""
+    """Return the observations of one chunk, in any process."""
     return _observed(_encoder_of_this_process(chunk.spec), chunk.inputs, chunk.what)
 
 
 def _observed(model: Model, inputs: list[Asked], what: What) -> Observations:
-    """Return what a model gives, with its vectors checked, since they may come from a user's code."""
+    """Return the observations of a model; its vectors are checked, since they may come from a user's code."""
     observed = model.observe(inputs, what)
     if isinstance(observed.values, list):
         return observed

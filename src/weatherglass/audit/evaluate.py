@@ -48,7 +48,7 @@ def associate(
     settings: Settings | None = None,
     **changes: Any,
 ) -> Result:
-    """Test whether the rows of X lean to A, and those of Y to B, more than exchanged labels would.
+    """Test whether X is closer to A, and Y to B, than under random relabelling.
 
     Args:
         X: target vectors, one row each; Y, A and B likewise. Equal rows are allowed, X and Y may differ in size.
@@ -71,7 +71,7 @@ def associate(
     if chosen.profile:
         metrics = under_profile(metrics, chosen.profile)
     if len(metrics) != 1:
-        raise UnitError(f"measure '{measure}' stands for {len(metrics)} metrics; name one of them")
+        raise UnitError(f"measure '{measure}' matches {len(metrics)} metrics; name one of them")
     if not metrics[0].info.shape.fits(2, 2):
         raise UnitError(f"{metrics[0].name} takes {metrics[0].info.shape}; associate has 2 and 2")
     if profile := getattr(metrics[0], "profile", ""):
@@ -115,7 +115,7 @@ def evaluate(
         sets: the vectors.
         metrics: what to measure.
         settings: how to test.
-        covariances: of A and B, for metrics that need them.
+        covariances: the covariances of A and B, for metrics that need them.
         targets: how the model splits the texts of X and Y; None if that is not known.
     """
     check(sets)
@@ -210,7 +210,7 @@ ESTIMATED = (
     *("info", "value", "signed_value", "test_statistic", "ddof"),
     *("target_sizes", "attribute_sizes", "scores"),
 )
-"""What a result keeps of an estimate."""
+"""Fields that a result takes from its estimate."""
 
 
 MEASURED_ONLY = "measured, not tested"
@@ -236,7 +236,7 @@ class Job:
     settings: Settings
     covariances: Pair | None = None
     registrations: tuple[Registration, ...] = ()
-    """What the process that computes it has to register first."""
+    """Values that the process must register before it computes the job."""
     seen: tuple[str, ...] = ()
     """Words of the test that the model's transforms were fitted on."""
     targets: TargetTexts | None = None
@@ -314,7 +314,7 @@ def measure(
     """
     metrics = select_metrics([metric])
     if len(metrics) != 1:
-        raise WeatherglassError(f"'{metric}' stands for {len(metrics)} metrics; name one of them")
+        raise WeatherglassError(f"'{metric}' matches {len(metrics)} metrics; name one of them")
     chosen = chosen_settings(settings, changes, measure)
     for name, sets in (("targets", targets), ("attributes", attributes)):
         if isinstance(sets, str | bytes | Mapping) or not hasattr(sets, "__len__"):

@@ -24,7 +24,7 @@ from weatherglass.warnings import folded
 
 EXACT = ("enumerate", "meet-in-the-middle", "lattice")
 FORMULAS = {"eq2": "smallest |m(w, a) - m(w, b)|"}
-"""What a statistic without direction takes from the measures to A and to B, where its name does not say it."""
+"""The formula of a statistic without direction whose name does not describe it."""
 ALL_DIGITS = 12
 TELLING = 3
 """How many of the most influential words and templates are listed."""
@@ -49,7 +49,7 @@ class Explanation:
     """The exchangeable units of X, each with its score."""
     y: Sequence[UnitScore]
     steps: tuple[str, ...]
-    """Everything, line by line."""
+    """All steps, one line each."""
     profiles: tuple[Reported, ...]
     """Empty for a sentence test by words: the papers' scores are not those of the run."""
 
@@ -61,17 +61,17 @@ def explain(
     metric: str | None = None,
     digits: int = ALL_DIGITS,
 ) -> Explanation:
-    """Read one row of a run and lay out its steps; nothing but the folder is needed.
+    """Read one row of a run and explain its steps; only the folder is needed.
 
     Args:
-        folder: of a run.
+        folder: the folder of a run.
         test: its name in the run.
-        model: which, if the run has several.
-        metric: which, if the run has several.
-        digits: of the numbers in the steps; by default enough to compute d and p again.
+        model: the model, if the run has several.
+        metric: the metric, if the run has several.
+        digits: significant digits of the numbers; by default enough to compute d and p again.
 
     Raises:
-        WeatherglassError: if the folder does not contain exactly one row like this.
+        WeatherglassError: if not exactly one row of the run matches.
     """
     run = read_whole_run(Path(folder))
     show = partial(_number, digits=digits)
@@ -101,7 +101,7 @@ def explain(
 
 Units = Sequence[UnitScore]
 Show = Callable[[float], str]
-"""Writes a number with the digits asked for."""
+"""Returns a number as text, with the chosen number of digits."""
 
 
 def _of_role(units: Units, role: str) -> Units:
@@ -112,13 +112,17 @@ def _values(units: Units) -> Vector:
     return np.array([unit.score for unit in units])
 
 
-def _scores(result: Result, x: Units, y: Units, show: Show) -> Iterator[str]:
-    association = _association(result)
-    c_x, c_y, c_a, c_b = map(set_name, result.categories)
+def _head(result: Result) -> Iterator[str]:
     yield f"{result.test} on {model_name(result.model)}, {result.metric}"
     if result.options:
         yield f"encoded with {result.options}"
     yield ""
+
+
+def _scores(result: Result, x: Units, y: Units, show: Show) -> Iterator[str]:
+    association = _association(result)
+    c_x, c_y, c_a, c_b = map(set_name, result.categories)
+    yield from _head(result)
     measured = (
         f", from the {association.similarity} m of the vectors of w and each attribute" if association else ""
     )
@@ -198,15 +202,15 @@ def _p(result: Result, x: Units, y: Units, correction: str | None, show: Show) -
         "greater": "a sum over X at least as large",
         "less": "a sum over X at least as small",
         "two-sided": "a sum over X at least as far from the mean",
-        "observed": "a sum over X at least as far out, on the side on which the data lie",
+        "observed": "a sum over X at least as far out, on the observed side",
     }[result.alternative]
     yield ""
     if result.not_tested:
         yield "4. p: none; this row is measured, not tested"
         yield f"   {result.not_tested}"
         yield (
-            "   Such words do not count as independent: if tokens meant nothing, p by words would be at most 0.05 in "
-            f"{100 * (result.expected_level or 0.0):.0f} % of models"
+            "   Texts that share tokens are not independent: if tokens meant nothing, p by words would be at most "
+            f"0.05 in {100 * (result.expected_level or 0.0):.0f} % of models"
         )
         yield from _p_elements(result, show)
         return
@@ -329,10 +333,7 @@ def _others(result: Result, profiles: Sequence[Reported]) -> Iterator[str]:
 
 def _value_steps(result: Result, show: Show) -> Iterator[str]:
     """Yield the steps of a metric other than WEAT: its scores, its value, and the value without bias."""
-    yield f"{result.test} on {model_name(result.model)}, {result.metric}"
-    if result.options:
-        yield f"encoded with {result.options}"
-    yield ""
+    yield from _head(result)
     yield f"1. Scores that {result.metric} gives to {len(result.scores)} elements"
     width = max((len(score.text) for score in result.scores), default=0)
     yield from (f"   {score.role}  {score.text:<{width}}  {show(score.score)}" for score in result.scores)
@@ -363,14 +364,16 @@ def _value_robustness(result: Result) -> Iterator[str]:
     yield "3. How robust it is"
     level = f"{100 * robustness.level:g} %"
     if result.ci_low is not None and result.ci_high is not None:
-        yield f"   {level} interval over the words that p exchanges: {result.ci_low:.4g} … {result.ci_high:.4g}"
+        ends = f"{result.ci_low:.4g} … {result.ci_high:.4g}"
+        yield f"   {level} interval for other words in the sets that are exchanged for p: {ends}"
     if result.ci_random_low is not None and result.ci_random_high is not None:
-        yield f"   {level} interval over all words: {result.ci_random_low:.4g} … {result.ci_random_high:.4g}"
+        ends = f"{result.ci_random_low:.4g} … {result.ci_random_high:.4g}"
+        yield f"   {level} interval for other words in all sets: {ends}"
     if robustness.null:
         low, middle, high = (
             robustness.null[round(level * (len(robustness.null) - 1))] for level in (0.025, 0.5, 0.975)
         )
-        yield f"   With exchanged labels it would be {middle:.4g}, and 95 times in 100 {low:.4g} … {high:.4g}"
+        yield f"   With exchanged labels the median is {middle:.4g}; 95 % of the values are {low:.4g} … {high:.4g}"
     known = [left for left in robustness.left_out if left.effect_size is not None]
     for left in sorted(known, key=lambda left: -abs((left.effect_size or 0.0) - result.value))[:MOST_TELLING]:
         p = "" if left.p_value is None else f", p = {left.p_value:.3g}"

@@ -1,4 +1,4 @@
-"""Write and read the folder of a run: journal, table and record, each complete at every moment."""
+"""Write and read the folder of a run: journal, table and record, each of which is complete at any time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from weatherglass.storage.printable import tsv_line
 from weatherglass.storage.reading import exists
 
 FORMAT = 2
-"""The number that run.json gives the format of its folder; raised when older folders can no longer be read."""
+"""The version of the folder's format, stored in run.json; increased when older folders can no longer be read."""
 TABLE = "results.tsv"
 RECORD = "run.json"
 PAGE = "report.html"
@@ -47,15 +47,15 @@ class RunFolder(Journal[Result]):
         return super().__enter__()
 
     def table_is_due(self) -> bool:
-        """Return whether results.tsv is due: at most once per second, and for a small share of the time.
+        """Return whether results.tsv should be rewritten: at most once per second, and for a small share of the time.
 
-        A table of n rows takes time n to write, so writing it every second would make a large run quadratic.
+        The time to write a table grows with its rows, so writing it every second would make a large run quadratic.
         """
         pause = max(SECONDS_BETWEEN_TABLES, TIMES_BETWEEN_TABLES * self._table_took)
         return time.monotonic() - self._table_written >= pause
 
     def write_table(self, results: Sequence[Result]) -> None:
-        """Rewrite results.tsv whole."""
+        """Rewrite results.tsv."""
         started = time.monotonic()
         with self.writing():
             write_whole(self.folder / TABLE, _table(results))
@@ -70,7 +70,7 @@ class RunFolder(Journal[Result]):
             return False
 
     def write_record(self, record: dict[str, Any]) -> None:
-        """Rewrite run.json whole, with its checksum."""
+        """Rewrite run.json with its checksum."""
         with self.writing():
             write_checked_json(self.folder / RECORD, record)
 
@@ -92,10 +92,10 @@ SOURCES = (".py", ".html", ".css", ".js", ".tsv", ".toml")
 
 
 def stamped(page: bytes, record: bytes) -> bytes:
-    """Return the page with the line that names its record.
+    """Return the page with a last line that identifies its record.
 
     Args:
-        page: as it is shown.
+        page: the HTML.
         record: the content of the run.json that it was made from.
     """
     whole = page if page.endswith(b"\n") else page + b"\n"
@@ -115,7 +115,7 @@ def is_current(page: Path, record: Path) -> bool:
 
 
 def _newest_source() -> float:
-    """Return when a file of the package was last changed: pages are written again after an upgrade or a change."""
+    """Return the time of the last change to a file of the package; older pages are rewritten."""
     folder = Path(weatherglass.__file__).parent
     return max(
         (

@@ -1,4 +1,4 @@
-"""Judge the rows of a run once all are known: corrected p, marks, power and warnings."""
+"""Judge the rows of a run once all are known, with corrected p, marks, power and warnings."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def family_sizes(results: Sequence[Result], family: int | None = None) -> dict[s
     """Return the size of each family: all rows with the same metric and permutation unit, if the metric has a p.
 
     Args:
-        results: of one run.
-        family: how many tests to count instead, if more than there are rows.
+        results: the results of one run.
+        family: the number of tests to correct for, if it is larger than the number of rows.
     """
     rows: dict[str, int] = defaultdict(int)
     for result in results:
@@ -53,7 +53,7 @@ def judge(results: Sequence[Result], settings: Settings) -> list[Result]:
     for result, p_adjusted in zip(results, adjusted.tolist(), strict=True):
         mark = ("**" if p_adjusted <= alpha else "*") if result.p_value <= alpha else ""
         warnings = list(result.warnings)
-        if result.p_floor > alpha:  # what the smallest p of this size rules out
+        if result.p_floor > alpha:  # even the smallest p that this size can reach is not significant
             warnings.append(Warning.of("too-small", **floor_values(result, alpha)))
         if mark:
             warnings += _support_warnings(result, alpha)
@@ -86,7 +86,7 @@ def _westfall_young_by_group(results: Sequence[Result], family: int | None) -> V
 
 def _exchanged(result: Result) -> Hashable:
     """Return what tests must share to be adjusted together: the units of X and Y that are exchanged, and the tail."""
-    if not result.info.from_scores:  # its p is no matter of scores of X and Y
+    if not result.info.from_scores:  # its p does not come from scores of X and Y
         return (result.model, result.options, result.row), result.alternative
     units = [(role, name) for role, name, _ in _sorted_units(result)]
     return tuple(units) if units else (result.model, result.test), result.alternative
@@ -123,16 +123,16 @@ def _family(result: Result) -> str:
 
 
 def is_small(result: Result, smallest: float | None) -> bool | None:
-    """Return whether |d| is shown to be below the smallest of interest; None if that is not stated, or U unknown."""
+    """Return whether |d| is shown to be below the smallest of interest; None if none is stated, or U is unknown."""
     if smallest is None or result.robustness is None or result.robustness.excluded_above is None:
         return None
     return result.robustness.excluded_above < smallest
 
 
 def power_fields(result: Result, alpha: float) -> dict[str, Any]:
-    """Return the power of a test of this size and its minimum detectable d, computed once: a stored result has them.
+    """Return the power of a test of this size and its minimum detectable d; a stored result has them already.
 
-    Power is given for each of POWER_EFFECTS that the test can have at all.
+    Power is given for each of POWER_EFFECTS that is possible at this size.
     """
     if result.power and result.robustness and result.robustness.level == 1 - alpha:
         return {"power": result.power, "minimum_detectable": result.minimum_detectable}
@@ -148,7 +148,7 @@ def power_fields(result: Result, alpha: float) -> dict[str, Any]:
 
 
 def floor_values(result: Result, alpha: float) -> dict[str, Any]:
-    """Return what a warning about the smallest p of this size names."""
+    """Return the values for a warning about the smallest p that this size can reach."""
     x, y = result.units_x, result.units_y
     unit = result.permute if y else "exchangeable units"
     return {"x": x, "y": y, "unit": unit, "floor": result.p_floor, "alpha": alpha}

@@ -27,14 +27,14 @@ MISSING_SHARE = 0.2
 
 @dataclass(slots=True)
 class MissingWords:
-    """What a model did not know of one test."""
+    """The words and elements of one test that a model does not know."""
 
     dropped: dict[str, list[str]] = field(default_factory=dict)
-    """By set: the elements left out because nothing in them is known."""
+    """By set, the elements that are dropped because the model knows no part of them."""
     missing: dict[str, int] = field(default_factory=dict)
-    """By word: how many elements it was skipped in."""
+    """By word, the number of elements in which it is skipped."""
     notes: dict[str, int] = field(default_factory=dict)
-    """By remark, such as "cut to 512 tokens": how many elements have it."""
+    """By remark, such as "cut to 512 tokens", the number of elements that have it."""
 
     def words(self) -> list[str]:
         """Return every unknown word or element once."""
@@ -51,7 +51,7 @@ class KnownSet:
     elements: tuple[Element, ...]
     category: str
     unknown: tuple[str, ...]
-    """The texts of the others."""
+    """The texts of the elements that the model does not know."""
 
     def only(self, words: set[str]) -> KnownSet:
         """Return the set with the elements of these words only."""
@@ -63,7 +63,7 @@ class KnownSet:
 def known_sets(
     test: Test, encodings: Encodings, roles: Sequence[str]
 ) -> tuple[list[KnownSet], MissingWords, list[Warning]]:
-    """Return these sets without the elements that the model does not know, a list of those, and warnings.
+    """Return the sets with the elements that the model knows, the missing words, and warnings.
 
     A set may have few elements left, or none; the metric decides how many it needs.
     """
@@ -120,7 +120,7 @@ def other_tokens(test: Test, encoder: Model) -> list[Warning]:
 
 
 def fitted_on_test(seen: Sequence[str], transforms: Sequence[Transform]) -> Warning:
-    """Return the warning that transforms were fitted on words of the test: its number says little about others."""
+    """Return the warning that transforms were fitted on words of the test, so that it does not generalise to others."""
     names = " | ".join(transform.name.partition("?")[0] for transform in transforms)
     return Warning.of("fitted-on-test", transforms=names, words=seen)
 
@@ -130,18 +130,18 @@ TARGETS = ("X", "Y")
 
 @dataclass(frozen=True, slots=True)
 class TargetTexts:
-    """What is known of the texts of X and Y before any vector is compared."""
+    """How a model splits the texts of X and Y, and whether they are confounded."""
 
     pieces: tuple[float, ...] | None
     """The mean number of pieces of each word's texts, X first; None if the model does not say how it splits them."""
     confounding: Confounding | None
     """Why the test is measured, not tested."""
     why_not_tested: str = ""
-    """The same in words."""
+    """The reason in words."""
 
 
 def read_targets(sets: Sequence[KnownSet], encodings: Encodings) -> TargetTexts | None:
-    """Return how a model reads the target sets; None if there are not exactly X and Y."""
+    """Return how a model splits the texts of the target sets; None if the targets are not exactly X and Y."""
     targets = [known for known in sets if known.role[0] in "XY"]
     if tuple(known.role for known in targets) != TARGETS or not all(known.elements for known in targets):
         return None
@@ -161,7 +161,7 @@ def read_targets(sets: Sequence[KnownSet], encodings: Encodings) -> TargetTexts 
 
 
 def confounded_by_words(test: Test) -> str:
-    """Return why a test will be measured, not tested, as far as its words tell without a model; else empty."""
+    """Return why a test will be measured, not tested, judging by its words alone; empty if it can be tested."""
     if len(test.targets) != len(TARGETS) or not all(len(targets) for targets in test.targets):
         return ""
     units = [list(_by_word(targets.elements).values()) for targets in test.targets]

@@ -12,7 +12,7 @@ from weatherglass.storage.checksum import MISMATCH, State, read_checked_json
 from weatherglass.storage.reading import require_regular_file
 
 MultiverseP = Mapping[tuple[str, str, str], float]
-"""By topic, model and metric, as results name them: the corrected p of the mean d over all specifications."""
+"""The corrected p of the mean d over all specifications, by topic, model and metric as results name them."""
 
 
 def multiverse_p(
@@ -43,7 +43,7 @@ def read_multiverse(path: Path) -> list[dict[str, Any]]:
     The output of the command has no checksum; it may be the list of topics alone.
 
     Raises:
-        OutputError: if the file cannot be read, is damaged, has an older format, or is something else.
+        OutputError: if the file cannot be read, is damaged, has an older format, or has other content.
     """
     require_regular_file(path, OutputError)
     try:
@@ -67,7 +67,7 @@ def read_multiverse_p(path: Path, metrics: Iterable[str]) -> dict[tuple[str, str
     """Return the corrected p of each topic in a file with the output of `weatherglass multiverse --json`.
 
     Raises:
-        OutputError: if the file cannot be read, or is something else.
+        OutputError: if the file cannot be read, or has other content.
     """
     try:
         return multiverse_p(read_multiverse(path), metrics)

@@ -26,16 +26,16 @@ from weatherglass.mitigation.base import words_of
 from weatherglass.storage.reading import exists
 
 KEY_VERSION = 4
-"""Raised when a change of the code gives other numbers for the same input, so that old results are not reused."""
+"""Increased when a change of the code changes numbers, so that old results are not reused."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedModel:
-    """A model of the plan, the transforms behind it, and what identifies them."""
+    """A model of the plan, its transforms, and their identity."""
 
     encoder: base.Model
     name: str
-    """NAME of NAME=SPEC, or the spelling that runs it again."""
+    """NAME of NAME=SPEC, or the spec."""
     options: str
     identity: str
     transforms: tuple[Transform, ...] = ()
@@ -44,11 +44,11 @@ class PlannedModel:
 
     @classmethod
     def of(cls, given: Any) -> PlannedModel:
-        """Return the model that is given as a spelling, or as an encoder; `models_in` makes these of other objects."""
+        """Return the planned model of a spec or an encoder; `models_in` converts other objects to these."""
         if not isinstance(given, str):
             encoder: base.Model = base.adapted(given)
             known = encoder.identity()
-            # What cannot be hashed has weights that we cannot know: its results are never taken for another's.
+            # Weights that cannot be hashed are unknown, so that results of this model are never reused.
             identity, name = known or uuid.uuid4().hex, ""
             transforms: tuple[Transform, ...] = ()
         else:
@@ -63,7 +63,7 @@ class PlannedModel:
         return replace(model, name=name) if name else model
 
     def followed_by(self, transforms: tuple[Transform, ...]) -> PlannedModel:
-        """Return this model, which has no transforms, with these behind it."""
+        """Return this model, which has no transforms, followed by these."""
         if not transforms:
             return self
         steps = [transform.name for transform in transforms]
@@ -86,13 +86,13 @@ class PlannedModel:
 
 
 def combined_hash(identities: Sequence[str]) -> str:
-    """Return one identity for several in their order."""
+    """Return one hash of several identities in their order."""
     return hashlib.sha256(json.dumps(list(identities)).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedResult:
-    """One result that a plan asks for."""
+    """One result of a plan."""
 
     model: PlannedModel
     test: Test
@@ -105,24 +105,24 @@ class PlannedResult:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be computed, and how; a plan that contradicts itself is refused before any work is done."""
+    """The models, tests, metrics and settings of a run; contradictions are refused before any work is done."""
 
     models: list[PlannedModel]
     tests: list[Test]
     metrics: list[Metric]
     settings: Settings
     synonyms: Synonyms = field(default_factory=dict)
-    """Other words for attribute words, which enlarge the samples of covariances."""
+    """Synonyms of attribute words, which enlarge the samples for covariances."""
     optional: frozenset[str] = frozenset()
-    """Names of metrics that only a glob asked for: a test that they cannot measure is not a failure."""
+    """Names of metrics that only a glob selected; a test that they cannot measure is not a failure."""
     profiles: list[Profile] = field(init=False, repr=False)
     """The profiles of its metrics, each once."""
     packages: dict[str, str] = field(init=False, repr=False)
-    """By name of a metric of another package: the package and its version, since another may give other numbers."""
+    """By name of a metric of another package, its package and version, since another version may change numbers."""
     parts: dict[tuple[str, str], list[Part]] = field(init=False, repr=False)
-    """By test and metric: what the metric measures of the test; empty if its shape does not fit."""
+    """By test and metric, the parts of the test that the metric measures; empty if its shape does not fit."""
     fingerprints: dict[str, str] = field(init=False, repr=False)
-    """By name of a test: a hash of its content."""
+    """By name of a test, a hash of its content."""
     rows: list[PlannedResult] = field(init=False, repr=False)
     """Every result, in the order of the table."""
 
@@ -161,7 +161,7 @@ class Plan:
                 rows.append(PlannedResult(model, test, metric, part, key))
 
     def _no_test_fits(self, metric: Metric) -> str:
-        """Return an error text: the shape that a metric takes, and which published tests have it."""
+        """Return an error text with the shape that a metric takes, and the published tests that have it."""
         from weatherglass.catalogue import list_tests, load_test
 
         fitting = [name for name in list_tests() if parts_of(load_test(name), metric)]
@@ -209,7 +209,7 @@ def choose_tests(given: Iterable[str | Test]) -> list[Test]:
             if known is not test and known.fingerprint() != test.fingerprint():
                 raise WeatherglassError(f"two different tests are called '{test.name}'; rename one of them")
     if not tests:
-        raise WeatherglassError("no test is asked for; leave out -t for all of them")
+        raise WeatherglassError("no test is given; remove -t to run all of them")
     return list(tests.values())
 
 
@@ -225,7 +225,7 @@ class Part:
 
     roles: tuple[str, ...]
     sets: str
-    """The roles as the column `sets` has them."""
+    """The roles as written in the column `sets`."""
     whole: bool
 
 
@@ -279,7 +279,7 @@ def expand_families(given: Iterable[str | T]) -> tuple[list[str | T], Mapping[st
         The models, with one per member of a family; and the names of each family's members.
 
     Raises:
-        SpecError: if nothing matches, or two families have one name.
+        SpecError: if nothing matches, or two families have the same name.
     """
     models: list[str | T] = []
     families: dict[str, tuple[str, ...]] = {}

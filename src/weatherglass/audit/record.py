@@ -1,4 +1,4 @@
-"""Build the record of a run, run.json: what was asked for, how each number was computed, and what came of it."""
+"""Build the record of a run, run.json: the request, how each number was computed, and the outcome."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ PACKAGES = (
 
 
 def recorded_call(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what run.json says of who asked for a run: the words of the command, or the arguments in Python.
+    """Return the command line or the Python call that started a run, as run.json records it.
 
     Arguments that have their default value are not recorded.
 
     Args:
-        function: what was called.
+        function: the function that was called.
         arguments: the values of its parameters; `changes` are fields of its settings, and `command` has the words of
             the command line, None for a call in Python. An object is recorded as its class and name.
 
@@ -71,7 +71,7 @@ NOT_RESUMABLE = (
     "not resumable: the content of this object cannot be hashed; the same call computes all of it again"
 )
 NOT_RECORDED = ("command", "progress")
-"""Arguments of a run that say nothing about its results."""
+"""Arguments of a run that do not affect its results."""
 
 
 def run_record(
@@ -82,13 +82,13 @@ def run_record(
     added_to: Mapping[str, Any] | None = None,
     kept: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return what run.json says before anything is computed: what was asked for, by whom and with which versions.
+    """Return the record of a run before anything is computed: models, tests, settings, versions and the call.
 
     Args:
-        call: who asked for the run, and how.
+        call: what `recorded_call` returned.
         started: when work began.
         added_to: the record of the run that this one is added to.
-        kept: keys of its results.
+        kept: the keys of its results that are kept.
     """
     record = {
         "format": FORMAT,
@@ -134,14 +134,14 @@ def finished_record(
     unreadable: Sequence[Warning],
     status: str,
 ) -> dict[str, Any]:
-    """Return what run.json says at the end: what was asked for, and what came of it.
+    """Return the record of a run at its end: the request, and what was computed.
 
     Args:
-        record: what `run_record` gives.
-        unreadable: what could not be read of the folder's journal.
+        record: what `run_record` returned.
+        unreadable: warnings about lines of the folder's journal that could not be read.
         status: complete, incomplete (some tests could not be run) or interrupted.
     """
-    # What the encoder has to say, and whether a later run can recognise it.
+    # Notes of the encoder, and whether a later run can recognise the model.
     notes = {
         (model.name, model.options): [*model.encoder.notes(), *([] if model.resumable else [NOT_RESUMABLE])]
         for model in plan.models
@@ -177,7 +177,7 @@ def finished_record(
 
 
 def headline(plan: Plan, results: Sequence[Result]) -> dict[str, Any] | None:
-    """Return the one number that a profile prints of all tests; None if none does."""
+    """Return the one number that a profile reports over all tests; None if no profile does."""
     for profile in plan.profiles:
         names = {metric.name for metric in plan.metrics if getattr(metric, "profile", "") == profile.name}
         values = [abs(r.effect_size) for r in results if r.metric in names and not math.isnan(r.effect_size)]
@@ -202,7 +202,7 @@ def now() -> str:
 
 
 def collected_warnings(results: Sequence[Result]) -> list[Warning]:
-    """Return each warning of the results once, with what its kind is about: a test, a test on a model, or a row.
+    """Return each warning of the results once, with its subject: a test, a test on a model, or a row.
 
     Model and metric are named only if the run has several.
     """
@@ -224,8 +224,8 @@ def check_addable(record: Mapping[str, Any], plan: Plan) -> None:
     """Refuse to add results that do not fit into one table and one correction with those in the folder.
 
     Args:
-        record: of the run in the folder.
-        plan: what is to be added.
+        record: the record of the run in the folder.
+        plan: the plan to add.
 
     Raises:
         WeatherglassError: naming the setting, model or test that differs from the run in the folder.
@@ -251,7 +251,7 @@ def check_addable(record: Mapping[str, Any], plan: Plan) -> None:
 
 
 def kept_keys(record: Mapping[str, Any], plan: Plan, finished: Mapping[str, Result]) -> list[str]:
-    """Return the keys of the earlier results that stay: all that the plan does not name."""
+    """Return the keys of the earlier results that are kept: those that the plan does not compute."""
     planned = {row.key for row in plan.rows}
     return [key for key in record["keys"] if key in finished and key not in planned]
 
@@ -259,7 +259,7 @@ def kept_keys(record: Mapping[str, Any], plan: Plan, finished: Mapping[str, Resu
 def merged_record(
     record: Mapping[str, Any], earlier: Mapping[str, Any], keys: Sequence[str]
 ) -> dict[str, Any]:
-    """Return one record of both runs; what is computed from results covers both already."""
+    """Return one record of both runs; entries that are computed from results already cover both."""
     named = {(model["model"], model["options"]) for model in record["models"]}
     others = [model for model in earlier["models"] if (model["model"], model["options"]) not in named]
     return {
@@ -279,12 +279,12 @@ NOT_COMPARED = ("started", "finished", "verdicts", "outcomes", "agreement", "fam
 
 
 def cached_run(plan: Plan, call: Mapping[str, Any], folder: RunFolder) -> Run | None:
-    """Return the run in the folder if it is complete, is what the plan asks for, and has its table and page; else None.
+    """Return the run in the folder if it is complete, matches the plan, and has its table and page; else None.
 
     Args:
-        plan: what is asked for.
-        call: who asks for it, and how.
-        folder: opened.
+        plan: the requested plan.
+        call: what `recorded_call` returned.
+        folder: the opened folder.
     """
     keys = tuple(row.key for row in plan.rows)
     if any(key not in folder.finished for key in keys):
@@ -303,7 +303,7 @@ def cached_run(plan: Plan, call: Mapping[str, Any], folder: RunFolder) -> Run | 
 
 
 def _is_same(held: Mapping[str, Any], asked_for: Mapping[str, Any]) -> bool:
-    """Return whether two records are of the same run: equal except for times and what is known only after encoding."""
+    """Return whether two records describe the same run: they differ only in times and in what encoding adds."""
     names = {*held, *asked_for} - {*NOT_COMPARED}
     if any(name not in held for name in ("verdicts", "agreement")) or any(
         name not in held or name not in asked_for or held[name] != asked_for[name] for name in names

@@ -26,11 +26,11 @@ class Standing:
     """Where a topic's d̄ lies among the reference models."""
 
     above: int
-    """How many of them have a smaller d̄."""
+    """Number of reference models with a smaller d̄."""
     models: int
-    """How many have all of the tests."""
+    """Number of reference models that have all of the tests."""
     effect_sizes: Mapping[str, float]
-    """Their d̄ over the same tests, by model."""
+    """d̄ of each of these models over the same tests."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Send what a user registered to other processes, whose registries contain only what is installed."""
+"""Send values that a user registered to other processes, whose registries contain only installed ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Registration:
     pickled: bytes
 
     def register(self) -> None:
-        """Make the value known to this process.
+        """Register the value in this process.
 
         Raises:
             UnitError: if this process cannot import it.
@@ -43,7 +43,7 @@ class Registration:
 
 
 def registrations_for(metrics: Sequence[Metric], estimator: str) -> tuple[Registration, ...]:
-    """Return what other processes have to register before they can compute these metrics.
+    """Return the registrations that other processes need to compute these metrics.
 
     Raises:
         WeatherglassError: for a value that cannot be pickled, such as a lambda.
@@ -53,7 +53,7 @@ def registrations_for(metrics: Sequence[Metric], estimator: str) -> tuple[Regist
 
 
 def registrations_of(names: Iterable[tuple[Registry[Any], str]]) -> tuple[Registration, ...]:
-    """Return what other processes have to be told before they know these names of these registries.
+    """Return the registrations that other processes need to know these names of these registries.
 
     Raises:
         WeatherglassError: for a value that cannot be pickled, such as a lambda.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 NO_DIRECTION = "no clear direction"
 NO_P = "none: "
-"""What p_method begins with where there is no p; the reason follows."""
+"""Prefix of p_method if there is no p; the reason follows."""
 
 __all__ = [
     "COLUMNS",
@@ -42,10 +42,10 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class ResultKey:
-    """What was measured: by which metric, on which test and model, and what was exchanged for p."""
+    """What was measured, by which metric, on which test and model, and which units were exchanged for p."""
 
     model: str = ""
-    """The model's name: the spec that runs it again, or NAME of NAME=SPEC."""
+    """NAME of NAME=SPEC, or the spec."""
     options: str = ""
     """Every choice made in encoding, defaults included."""
     test: str = ""
@@ -72,7 +72,7 @@ class Inference:
     p_floor: float
     """The smallest p that sets of this size can reach."""
     p_middle: float
-    """The best single guess of the exact p; for certified bounds p_value is the upper one."""
+    """The best single estimate of the exact p; for certified bounds, p_value is the upper bound."""
     certified: bool
     """Whether [p_low, p_high] is certain to contain the exact p."""
     units_x: int = 0
@@ -93,23 +93,23 @@ class Inference:
     score_reliability: float | None = None
     """The share of the variance of word scores that is not due to the choice of attribute words."""
     robustness: Robustness | None = field(default=None, repr=False)
-    """Reasons, leave-one-out, null distribution; None if it was not asked for."""
+    """Leave-one-out, null distribution, and why an interval is missing; None if they were not computed."""
     not_tested: str = ""
     """Why the row is measured, not tested: X and Y differ in a shared token or template. Empty if it is tested."""
     expected_level: float | None = None
     """How often p by words would be ≤ 0.05 if every token were independent noise; only for a row that is not tested."""
     tables: AttributeTables | None = field(default=None, repr=False, compare=False)
-    """What target words (X first) measure to single attribute words; None if the scores are not made of them."""
+    """The measures of target words (X first) to single attribute words; None if scores are not made of them."""
     pieces: tuple[float, ...] | None = field(default=None, repr=False)
     """The mean number of pieces of each target word's texts, X first; None if the tokenizer is not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """What is known only when all results of a run are computed."""
+    """Fields that are known only when all results of a run are computed."""
 
     p_adjusted: float | None = None
-    """p corrected for the rows of the run, as papers do it; no outcome depends on it."""
+    """p corrected for the rows of the run, as in papers; no outcome depends on it."""
     mark: str = ""
     """* where p ≤ alpha, ** where p_adjusted is too: only for tables of published procedures."""
     outcome: str | None = None
@@ -270,7 +270,7 @@ class Result(ResultKey, Estimate, Inference, Judgement):
         values["scores"] = scores
         values["info"] = MetricInfo.from_json(record["info"])
         values["robustness"] = Robustness.from_json(record["trust"]) if record["trust"] else None
-        values["tables"] = AttributeTables.from_json(record["tables"]) if record["tables"] else None
+        values["tables"] = AttributeTables.from_json(record["tables"]) if record.get("tables") else None
         values["pieces"] = tuple(map(float, record["pieces"])) if record["pieces"] is not None else None
         values["warnings"] = tuple(map(Warning.from_json, record["warnings"]))
         return cls(**values)
@@ -324,7 +324,7 @@ class Failure:
 
 
 class UnitScore(NamedTuple):
-    """The score of a unit that p exchanges: an element, or a word with the mean over its elements."""
+    """The score of a unit that the test permutes: an element, or a word with the mean over its elements."""
 
     role: str
     """The set it is in."""
@@ -332,7 +332,7 @@ class UnitScore(NamedTuple):
     """The element's text, or the word."""
     score: float
     elements: int
-    """How many elements it is the mean of."""
+    """Number of elements in the mean."""
 
 
 def unit_scores(scores: Sequence[ElementScore], permute: str) -> list[UnitScore]:
@@ -354,7 +354,7 @@ def word_scores(result: Result) -> list[UnitScore]:
 
 
 def cell(value: object) -> str:
-    """Return a value as tables write it; an unknown one is empty."""
+    """Return a value as a cell of a table; an unknown value is an empty cell."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, float):
@@ -430,8 +430,8 @@ def published_p(result: Result) -> float | None:
     """Return the one-sided p of Caliskan et al. and May et al.; None if it does not follow from the result.
 
     X and Y of the same size can be swapped, so that the statistic is symmetric around 0 under the null hypothesis: a
-    two-sided p is twice the one-sided one of the observed side. With d below 0, what equals the observed value is not
-    counted, which is one of very many partitions.
+    two-sided p is twice the one-sided one of the observed side. With d below 0, partitions that give the observed value
+    are not counted, usually one in very many.
     """
     if not result.info.from_scores or not result.signed:
         return None

@@ -1,6 +1,6 @@
 """Define `Run`: results with the record of how they were computed, and methods to show, store and compare them.
 
-The methods that show a run import `weatherglass.report.show`, a module of a room above, when they are called;
+The methods that show a run import `weatherglass.report.show`, a module of a higher layer, when they are called;
 `pyproject.toml` lists this exception.
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from weatherglass.report.show import PlotKind
 
 JUDGED = ("complete", "incomplete")
-"""The states of a run in which its family is known; before, nothing is corrected."""
+"""States of a run in which its family of tests is known; in other states p is not corrected."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -44,13 +44,13 @@ class Run:
     results: list[Result]
     failures: list[Failure]
     record: dict[str, Any]
-    """What run.json says: versions, models, settings, hashes of inputs, words missing, warnings, citations."""
+    """The content of run.json: versions, models, settings, hashes of inputs, missing words, warnings, citations."""
     keys: tuple[str, ...] = ()
     """The key of each result, in their order."""
     folder: Path | None = None
     """The folder that it is stored in; None if it is not stored."""
     label: str = field(default="run", kw_only=True, compare=False)
-    """What reports of several runs call it: the folder's name."""
+    """Its name in reports of several runs, which is that of the folder."""
     lacking: tuple[str, ...] = field(default=(), kw_only=True)
     """What is missing in the folder or could not be read."""
     judged: tuple[Verdict, ...] | None = field(default=None, kw_only=True, compare=False)
@@ -65,22 +65,27 @@ class Run:
 
     @property
     def path(self) -> Path:
-        """Return the folder, or the label if the run is not stored: messages name the run by it."""
+        """Return the folder, or the label if the run is not stored, for messages."""
         return self.folder or Path(self.label)
 
     @property
     def warnings(self) -> list[Warning]:
-        """Return what a reader should know before quoting a number: of the run, then of its tests and rows."""
+        """Return the warnings of the run, then those of its tests and rows."""
         return [as_warning(warning) for warning in self.record.get("warnings", [])]
 
     @property
     def notices(self) -> list[str]:
-        """Return what a reader of the results should know first."""
+        """Return notices for the top of a report: what is missing, and whether the run is finished."""
         status = self.record.get("status", "complete")
         if status == "complete":
             return list(self.lacking)
+        if status == "incomplete":
+            return [*self.lacking, f"{self._not_computed()}; the page shows the others."]
         state = "still running, or was killed" if status == "running" else status
         return [*self.lacking, f"The run is {state}; the results are those that were finished."]
+
+    def _not_computed(self) -> str:
+        return f"{_counted(len(self.failures), 'test')} could not be computed"
 
     @property
     def alpha(self) -> float:
@@ -91,13 +96,13 @@ class Run:
         """Return what the tests of each topic show together, by model and metric; none while the run is not finished.
 
         Args:
-            multiverse_p: of topics of which a multiverse was run.
+            multiverse_p: p of the topics for which a multiverse was run.
         """
         if self.record.get("status") not in JUDGED:
             return []
         if self.judged is not None and multiverse_p is None:
             return list(self.judged)
-        from weatherglass.audit.verdict import recorded
+        from weatherglass.audit.conclude import recorded
 
         with reading_run(self.path):
             return recorded(self.results, self.record, multiverse_p)[1]
@@ -113,13 +118,13 @@ class Run:
             return MetricAgreement.from_json(self.record["agreement"])
 
     def with_multiverse(self, topics: Sequence[Mapping[str, Any]]) -> Run:
-        """Return this run with verdicts that ask p of a multiverse, too.
+        """Return this run with verdicts that also take p of a multiverse into account.
 
         Args:
-            topics: those of `weatherglass multiverse --json`.
+            topics: the topics in the output of `weatherglass multiverse --json`.
         """
+        from weatherglass.audit.conclude import recorded
         from weatherglass.audit.multiverse_p import multiverse_p
-        from weatherglass.audit.verdict import recorded
 
         if self.record.get("status") not in JUDGED:
             return self
@@ -133,7 +138,7 @@ class Run:
         """Return the position of the only result of a test.
 
         Raises:
-            UnknownNameError: if there is none; the nearest is named, or why the test could not be run.
+            UnknownNameError: if there is none; the message names the nearest test, or why the test could not be run.
             WeatherglassError: if there are several; the message lists how they differ.
         """
         positions = [n for n, result in enumerate(self.results) if test in (result.test, result.row)]
@@ -158,7 +163,7 @@ class Run:
 
         Args:
             other: a later run, or its folder.
-            alpha: of the intervals; by default that of this run.
+            alpha: the intervals are at level 1 − alpha; by default the alpha of this run.
         """
         from weatherglass.audit.compare import compare_runs
         from weatherglass.audit.stored import load_run
@@ -172,7 +177,7 @@ class Run:
         """Store the run as `weatherglass run -o FOLDER` does: journal, table, record and page.
 
         Returns:
-            The same run, which knows its folder.
+            The same run with its folder.
 
         Raises:
             OutputError: if the folder contains a run already, or cannot be written.
@@ -238,12 +243,12 @@ class Run:
         Args:
             kind: topics (mean d of each topic with its tests), forest (d of each test with its interval), both with a
                 panel per model; matrix (tests down, models across), or curve (all d, sorted).
-            metric: whose results; by default those of the first.
+            metric: the metric to draw; by default the first.
             size: "one-column", "two-columns", a width such as "12cm", or both such as "16x9cm" or "6.3x4in"; a curve
-                has a size of its own.
+                has a fixed size.
 
         Returns:
-            The axes; with a panel per model those of the first, and `axes.figure.axes` are all.
+            The axes; with a panel per model, those of the first panel (`axes.figure.axes` has all).
 
         Raises:
             UnknownNameError: for another kind, or a metric that the run does not have.
@@ -302,9 +307,8 @@ class Run:
             _counted(len({getattr(result, name) for result in self.results}), name)
             for name in ("model", "test", "metric")
         ]
-        title = f"{_counted(len(self.results), 'result')} ({', '.join(counts)}), {self.record.get('status')}"
-        if self.failures:
-            title += f", {len(self.failures)} failed"
+        status = self._not_computed() if self.failures else self.record.get("status")
+        title = f"{_counted(len(self.results), 'result')} ({', '.join(counts)}), {status}"
         if judged:
             title += "; verdicts: " + ", ".join(f"{number} {name}" for name, number in judged.items())
         return title
@@ -316,7 +320,7 @@ class Run:
         return unknown(f"test in {self.path}", test, self._distinct("test", range(len(self.results))))
 
     def _choices(self, positions: Sequence[int]) -> str:
-        """Return what to add to the command so that one result is left."""
+        """Return the option that would select one result."""
         for name in ("model", "metric"):
             present = self._distinct(name, positions)
             if len(present) > 1:
@@ -332,12 +336,12 @@ class Run:
 
 @contextmanager
 def reading_run(path: Path) -> Iterator[None]:
-    """Work with what the files of a run say: whatever is raised within becomes one line with its folder.
+    """Report any exception of the block, which uses the files of a run, in one line with the folder.
 
     A record that was edited and given a new checksum may contain anything.
 
     Raises:
-        OutputError: an OutputError that is raised within passes through unchanged.
+        OutputError: for any exception; an OutputError of the block passes through unchanged.
     """
     with errors_in_one_line(
         str(path), f"{RECORD} does not fit {JOURNAL}", "run the same command again", OutputError

@@ -28,7 +28,7 @@ PERMUTE = ("elements", "words")
 TRUST = ("all", "mean", "none")
 CI = ("jackknife", "bca", "none")
 JUDGING = ("correction", "family", "smallest")
-"""Fields that change how results are judged, not the results: they are not part of a result's key."""
+"""Fields that change how results are judged, not the results; they are not part of a result's key."""
 
 Synonyms = Mapping[str, Sequence[str]]
 
@@ -43,14 +43,14 @@ HOW_P, MARKS, BESIDE, COVARIANCE = (
 
 
 def _option(default: Any, group: str, help: str, choices: str | Sequence[str] = (), **range: int) -> Any:
-    """Return a field with what the command line makes an option of.
+    """Return a field with the metadata from which the command line makes an option.
 
     Args:
-        default: its default.
-        group: where the help lists it.
-        help: what the help says.
-        choices: the names that it can have, or "module:attribute" of them, since their module may be heavy.
-        range: the least and the largest number that it can have, `min` and `max`.
+        default: the default value.
+        group: the group of the option in the help.
+        help: the help text.
+        choices: the allowed names, or "module:attribute" of them, since their module may be slow to import.
+        range: the smallest and the largest allowed number, `min` and `max`.
     """
     return field(default=default, metadata={"help": help, "group": group, "choices": choices, "range": range})
 
@@ -71,7 +71,7 @@ class Settings:
     significance: str = _option(
         "auto",
         HOW_P,
-        "Method: auto, exact, bounds, sampled or normal; docs/methods has all.",
+        "Method: auto, exact, bounds, sampled or normal ('weatherglass docs methods').",
         "stats.permutation:METHODS",
     )
     alternative: Alternative = _option(
@@ -93,18 +93,18 @@ class Settings:
     correction: str = _option(
         DEFAULT_CORRECTION,
         MARKS,
-        "For multiple tests: holm, benjamini-hochberg or westfall-young.",
+        "Correction for multiple tests: holm, benjamini-hochberg or westfall-young.",
         "stats.multiplicity:CORRECTIONS",
     )
-    family: int | None = _option(None, MARKS, "Tests to correct for, if more than this run has.", min=1)
+    family: int | None = _option(None, MARKS, "Number of tests to correct for, if this run has fewer.", min=1)
     seed: int = _option(0, HOW_P, "Seed of the random draws, if there are any.", min=0)
     precision: float = _option(0.01, HOW_P, "Relative gap of certified bounds.")
-    budget: Budget = _option(Budget(), HOW_P, "What one p-value may cost: seconds,memory.")
+    budget: Budget = _option(Budget(), HOW_P, "Limit of time and memory for one p-value: seconds,memory.")
     covariance: str = _option(
         "glasso", COVARIANCE, "Estimator: glasso or ledoit-wolf.", "metrics.weat.covariance:ESTIMATORS"
     )
     synonyms: str | Synonyms | None = _option(
-        None, COVARIANCE, "Synonyms to estimate it from: a TOML file, catalogue or wordnet."
+        None, COVARIANCE, "Synonyms to estimate the covariance from: a TOML file, catalogue or wordnet."
     )
     ci: str = _option(
         "jackknife", BESIDE, "Interval of d: jackknife (agrees with p), bca (bootstrap) or none.", CI
@@ -112,13 +112,13 @@ class Settings:
     trust: str = _option(
         "all",
         BESIDE,
-        "Fixed and random attributes and leave-one-out, for: all metrics, mean (the statistic) or none.",
+        "Compute random attributes and leave-one-out for all metrics, only for the statistic mean, or for none.",
         TRUST,
     )
     profile: str | None = _option(
         None,
         BESIDE,
-        "d and p as others report them: may2019, wefe, …; docs/profiles has all.",
+        "Compute d and p as another paper or tool does: may2019, wefe, … ('weatherglass docs profiles').",
         "metrics.weat.profiles:PROFILES",
     )
 
@@ -184,7 +184,7 @@ def check_setting_names(given: Iterable[str], function: Callable[..., Any] | Non
 
     Args:
         given: names of settings.
-        function: what takes the settings by name; the user may have meant another argument of it.
+        function: the function that takes the settings by name; the user may have meant another of its arguments.
 
     Raises:
         WeatherglassError: naming the nearest setting or argument.
@@ -198,7 +198,7 @@ def check_setting_names(given: Iterable[str], function: Callable[..., Any] | Non
 
 
 def _check_synonyms(given: object) -> None:
-    """Refuse what is not a mapping from words to lists of words."""
+    """Refuse synonyms that are not a mapping from words to lists of words."""
     if not isinstance(given, Mapping):
         raise wrong_type("synonyms", "a file, catalogue, wordnet, or a dict of lists of words", given)
     for word, others in given.items():
@@ -211,9 +211,9 @@ def chosen_settings(
     """Return the settings with some fields given by name; a profile sets its published tail, unit and level.
 
     Args:
-        settings: those to start from; the default ones if None.
+        settings: the settings to start from; the defaults if None.
         given: fields by name.
-        function: what the user called, whose other arguments may have been meant.
+        function: the function that the user called; another of its arguments may have been meant.
 
     Raises:
         WeatherglassError: for an unknown setting, or a value that it cannot have.

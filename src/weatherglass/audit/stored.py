@@ -1,4 +1,4 @@
-"""Read a run back from its folder: results, record, and what is missing of them."""
+"""Read a run from its folder: results and record, and what is missing."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from weatherglass.audit.agreement import metric_agreement
+from weatherglass.audit.conclude import recorded
 from weatherglass.audit.folder import FORMAT, JOURNAL, RECORD, read_journal
 from weatherglass.audit.judge import judge
 from weatherglass.audit.results import Failure, Result, plain_value
 from weatherglass.audit.run import JUDGED, Run, reading_run
 from weatherglass.audit.settings import Settings
-from weatherglass.audit.verdict import Verdict, outcomes_record, recorded, with_outcomes
+from weatherglass.audit.verdict import Verdict, outcomes_record, with_outcomes
 from weatherglass.errors import OutputError, unreadable
 from weatherglass.registry import checked_path
 from weatherglass.storage.atomic import gc_paused
@@ -79,7 +80,7 @@ def _read_run(path: Path, record: dict[str, Any]) -> Run:
 
 
 def read_whole_run(path: Path) -> Run:
-    """Read a run of which nothing may be lacking.
+    """Read a run that must be complete.
 
     Raises:
         OutputError: if the folder does not contain a run, or a part of it is missing or cannot be read.
@@ -119,12 +120,14 @@ def record_if_readable(folder: Path) -> dict[str, Any] | None:
 
 
 def read_record(folder: Path) -> dict[str, Any]:
-    """Return what run.json says.
+    """Return the content of run.json.
 
     Raises:
         OutputError: if it is missing, damaged, in another format, without a checksum, or not the record of a run.
     """
     path = folder / RECORD
+    if folder.suffix in (".html", ".json", ".jsonl", ".tsv") and not folder.is_dir():
+        raise OutputError(f"{folder}: a file of a run; give its folder: {folder.parent}")
     try:
         if path.exists():
             require_regular_file(path, OutputError)

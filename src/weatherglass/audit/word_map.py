@@ -1,4 +1,4 @@
-"""Map single words: to which of two attribute sets each leans, with its p, and whether facts agree.
+"""Measure which of two attribute sets each word leans to, with its p, and whether facts agree.
 
 The effect of a word is that of WEFAT (Caliskan et al. 2017), or SC-WEAT (Toney & Caliskan 2021). With a column of
 facts, such as the share of women in an occupation, the effects are correlated with it, as Caliskan et al. do.
@@ -34,26 +34,26 @@ from weatherglass.stats.multiplicity import ADJUSTMENTS, adjust
 from weatherglass.stats.permutation import Budget, permutation_test
 
 BUDGET = Budget(seconds=0.05)
-"""For the p of one word: there are many, so that certified bounds within 1 % do where counting takes longer."""
+"""The budget for p of one word; there are many words, so certified bounds within 1 % replace long counts."""
 WORDS_IN_A_UNIT = 16
-"""Words whose p is computed at once, less than a second: the same number for every backend."""
+"""Words in one unit of work, which takes less than a second; the same number for every backend."""
 DEFAULT_ATTRIBUTES = "weat7"
 LEAST_FACTS = 4
-"""Words with a fact that a correlation and its interval need."""
+"""Smallest number of words with a fact for a correlation and its interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class MappedWord:
-    """One word between the attribute sets."""
+    """The effect of one word."""
 
     word: str
     effect_size: float
     """Above 0 where it is nearer to A; NaN if it is equally near to all attributes."""
     p_value: float
-    """Exact, or certified bounds within 1 %, of exchanging the labels of the attributes; two-sided."""
+    """Two-sided p of exchanging the labels of the attributes: exact, or certified bounds within 1 %."""
     p_adjusted: float
     fact: float | None = None
-    """What is known of it in the world, where that was given."""
+    """A fact about the word, such as the share of women in an occupation; None if none was given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class FactCorrelation:
 
     r: float
     low: float
-    """95 % interval by Fisher's transformation, over words, the attributes as they are."""
+    """95 % interval by Fisher's transformation, over words, for fixed attributes."""
     high: float
     p_value: float
     words: int
@@ -103,17 +103,17 @@ def word_map(
 ) -> WordMap:
     """Measure to which of two attribute sets each word leans.
 
-    A model in the first place, as in `run`, is understood, too: word_map(model, words, attributes).
+    The model may also come first, as in `run`: word_map(model, words, attributes).
 
     Args:
-        words: the words, or words with what is known of them, such as the share of women in an occupation.
-        attributes: a test whose A and B are taken (weat7: male and female terms), or two lists of words.
+        words: the words, or a mapping from words to facts, such as the share of women in an occupation.
+        attributes: a test whose A and B are used (weat7 has male and female terms), or two lists of words.
         model: a spec, or an object in memory, as `run` takes it.
-        correction: over the words: holm, or benjamini-hochberg.
-        jobs: local processes to use.
-        scheduler: a Dask cluster to use instead: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS with an
-            engine of another package.
-        shared_dir: a folder that all its machines see under the same path.
+        correction: the correction over the words, holm or benjamini-hochberg.
+        jobs: the number of local processes.
+        scheduler: a Dask cluster to use instead (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS with an engine
+            of another package.
+        shared_dir: a folder that all machines of the cluster see under the same path.
         progress: told how far the work has come.
 
     Raises:
@@ -156,7 +156,7 @@ def word_map(
 
 
 def _are_words(given: object) -> bool:
-    """Return whether this is meant as words: texts in a list or the like, or numbers by word."""
+    """Return whether this is a collection of texts, or a mapping from words to numbers."""
     if isinstance(given, Mapping):
         return all(value is None or isinstance(value, Real) for value in given.values())
     return (
@@ -168,7 +168,7 @@ def _are_words(given: object) -> bool:
 
 
 def _facts(words: object) -> dict[str, float | None]:
-    """Return words with what is known of them, None where nothing is.
+    """Return a fact by word, None for a word without one.
 
     Raises:
         WeatherglassError: if these are not words.
@@ -233,7 +233,7 @@ def _p_values(table: Matrix, n_a: int, model: str, workers: Backend, progress: P
     if not workers.in_process:
         from weatherglass.stats.permutation.kernels import prepare
 
-        # Before other processes need the compiled kernels.
+        # Compile the kernels before other processes need them.
         prepare(lambda message: progress.stage(message, 1))
     units = [WordUnit(table[n : n + WORDS_IN_A_UNIT], n_a) for n in range(0, len(table), WORDS_IN_A_UNIT)]
     progress.stage(f"testing {model}", len(units))
@@ -241,7 +241,7 @@ def _p_values(table: Matrix, n_a: int, model: str, workers: Backend, progress: P
 
 
 def p_of_words(unit: WordUnit) -> Vector:
-    """Return p of the words of one unit, in whichever process."""
+    """Return p of the words of one unit, in any process."""
     return np.array([1.0 if np.isnan(row).any() else _p(row, unit.n_a) for row in unit.table])
 
 

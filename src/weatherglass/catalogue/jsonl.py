@@ -90,7 +90,7 @@ def _parsed(source: Source) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         hint = "; a file contains one test" if error.msg == "Extra data" else ""
         raise CatalogueError(
-            f"{source.path}, line {error.lineno}: malformed JSON ({error.msg}){hint}"
+            f"{source.path}, line {error.lineno}, column {error.colno}: malformed JSON ({error.msg}){hint}"
         ) from None
     if not isinstance(content, dict):
         raise CatalogueError(

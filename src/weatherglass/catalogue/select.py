@@ -11,6 +11,7 @@ from pathlib import Path
 
 from weatherglass.catalogue.checks import write_test_file
 from weatherglass.catalogue.jsonl import export_test, read_jsonl
+from weatherglass.catalogue.pairs import PAIRS, pair_names
 from weatherglass.catalogue.published import (
     FIELDS,
     SENTENCE_PREFIX,
@@ -26,6 +27,7 @@ from weatherglass.errors import CatalogueError, UnknownNameError
 from weatherglass.languages.base import NO_WORDS, Reading
 from weatherglass.registry import checked_text, described, did_you_mean, shown
 from weatherglass.storage.reading import exists, user_path
+from weatherglass.storage.tables import NOT_READ, TABLES
 
 FILE_KINDS = (".jsonl", ".toml")
 CATALOGUE = "the catalogue"
@@ -51,7 +53,7 @@ def load_test(name_or_path: str | Path) -> Test:
     """
     tests = load_tests([name_or_path])
     if len(tests) != 1:
-        raise CatalogueError(f"'{name_or_path}' means {len(tests)} tests, but one is expected")
+        raise CatalogueError(f"'{name_or_path}' matches {len(tests)} tests, but one is expected")
     return tests[0]
 
 
@@ -59,7 +61,7 @@ def load_tests(patterns: Sequence[str | Path]) -> list[Test]:
     """Return tests by names, globs like `sent-*`, topics, files, and folders of files; in the order given, each once.
 
     A glob is matched against the 46 published tests and, if none of them fits, against the tests in other fields, so
-    that `*` means the 46. `fields` means all the others.
+    that `*` means the 46. `fields` means all the others, and `pairs` the tests of sentence pairs.
 
     Raises:
         UnknownNameError: if a name or glob matches nothing.
@@ -69,16 +71,17 @@ def load_tests(patterns: Sequence[str | Path]) -> list[Test]:
     sources: dict[str, str] = {}
     for source, name in (hit for pattern in patterns for hit in _resolve(checked_pattern(pattern))):
         if source == CATALOGUE:
-            test = catalogue_test(name)
+            found = [catalogue_test(name)]
         elif source in sources.values():
             continue
         else:
-            test = read_file(name)
-        if sources.setdefault(test.name, source) != source:
-            raise CatalogueError(
-                f"two tests are called '{test.name}': in {sources[test.name]} and in {source}; rename one"
-            )
-        tests.setdefault(test.name, test)
+            found = read_tests(name)
+        for test in found:
+            if sources.setdefault(test.name, source) != source:
+                raise CatalogueError(
+                    f"two tests are called '{test.name}': in {sources[test.name]} and in {source}; rename one"
+                )
+            tests.setdefault(test.name, test)
     return list(tests.values())
 
 
@@ -101,9 +104,19 @@ def checked_pattern(given: object) -> str:
     return pattern
 
 
-def read_file(path: str | Path) -> Test:
-    """Read a test file: .toml is our own format, anything else the published one."""
-    return read_toml(path) if Path(path).suffix.lower() == ".toml" else read_jsonl(path)
+def read_tests(path: str | Path) -> list[Test]:
+    """Read the tests of a file: .toml is our own format, .csv and the like are tables, anything else is published."""
+    path = Path(path)
+    if is_table(path):
+        from weatherglass.catalogue.lists import table_tests
+
+        return table_tests(path)
+    return [read_toml(path) if path.suffix.lower() == ".toml" else read_jsonl(path)]
+
+
+def is_table(path: Path) -> bool:
+    """Return whether a test file is a table, from its name."""
+    return path.suffix.lower() in (*TABLES, *NOT_READ, ".txt")
 
 
 def write_test(test: Test, path: str | Path) -> None:
@@ -130,22 +143,24 @@ def natural_key(text: str) -> list[tuple[int, int, str]]:
 def _resolve(pattern: str) -> Iterator[tuple[str, str]]:
     """Yield the tests that a pattern means, as pairs of a source and a name or path."""
     path = user_path(pattern, CatalogueError)
-    if pattern in catalogue_names():
+    if pattern in catalogue_names() or pattern in pair_names():
         yield CATALOGUE, pattern
     elif exists(path) and path.is_dir():
         yield from _test_files(path)
     elif exists(path):
         yield str(path.resolve()), str(path)
+    elif pattern == PAIRS:
+        yield from ((CATALOGUE, name) for name in pair_names())
     elif pattern == FIELDS:
         yield from ((CATALOGUE, name) for name in field_names())
     elif has_magic(pattern):  # no topic has a glob in its name, and looking for topics loads all tests
         yield from _matches(pattern, str(path))
     elif names := _of_topic(pattern):
         yield from ((CATALOGUE, name) for name in names)
-    elif path.suffix.lower() in FILE_KINDS or "/" in pattern:
+    elif path.suffix.lower() in FILE_KINDS or is_table(path) or "/" in pattern:
         raise CatalogueError(f"{pattern}: no such file or folder")
     else:
-        hint = did_you_mean(pattern, (*catalogue_names(), *list_topics()))
+        hint = did_you_mean(pattern, (*catalogue_names(), *pair_names(), PAIRS, *list_topics()))
         raise UnknownNameError(
             f"unknown test '{pattern}'{hint} (a test is a name, glob, topic or path; see: weatherglass tests list)"
         )
@@ -158,6 +173,10 @@ def _of_topic(topic: str) -> list[str]:
 
 
 def _test_files(folder: Path) -> Iterator[tuple[str, str]]:
+    if exists(folder / "run.json"):
+        raise CatalogueError(
+            f"{folder}: the folder of a run, not of tests; if the shell expanded a pattern (weat*), put it in quotes"
+        )
     files = [
         file
         for file in folder.iterdir()
@@ -172,7 +191,7 @@ def _test_files(folder: Path) -> Iterator[tuple[str, str]]:
 def _matches(pattern: str, path_pattern: str) -> Iterator[tuple[str, str]]:
     names = list_tests(pattern) or [name for name in field_names() if fnmatchcase(name, pattern)]
     hits = glob(path_pattern)  # noqa: PTH207 - Path.glob refuses absolute patterns
-    paths = [path for path in hits if Path(path).suffix.lower() in FILE_KINDS]
+    paths = [path for path in hits if Path(path).suffix.lower() in (*FILE_KINDS, *TABLES)]
     if names:
         yield from ((CATALOGUE, name) for name in names)
     elif paths:

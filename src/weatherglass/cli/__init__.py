@@ -30,6 +30,10 @@ COMMANDS = {
         "questions:multiverse",
         "Run every combination of reasonable choices, and test whether they change the conclusion.",
     ),
+    "rank": (
+        "rank:rank",
+        "Measure whether the same text ranks the same under another name, in search, retrieval and screening.",
+    ),
     "mitigate": (
         "questions:mitigate",
         "Fit transforms, write the changed vectors, and judge whether the mitigation worked.",
@@ -42,7 +46,10 @@ COMMANDS = {
         "reliability:app",
         "Measure how reliable bias scores are over seeds, scoring rules and words (Du et al., 2021).",
     ),
-    "reproduce": ("reproduce:app", "Run the procedure of a paper, and compare its numbers with ours."),
+    "reproduce": (
+        "reproduce:app",
+        "Run the procedure of a paper, and compare the results with its published numbers.",
+    ),
     "tests": ("tests:app", "List, show, check, import and export tests, and make sentences from words."),
     "metrics": (
         "models:metrics",

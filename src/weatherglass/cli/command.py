@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -222,13 +221,13 @@ class LazyGroup(Group):
         """Parse as usual, and keep the arguments for the record of a run; `sys.argv` may be another program's.
 
         Raises:
-            click.UsageError: if an argument cannot be part of a file name, because it contains half a character.
+            click.UsageError: if an argument is not UTF-8, which the record of a run and its page could not contain.
         """
         for argument in args:
             try:
-                os.fsencode(argument)
+                argument.encode()
             except UnicodeEncodeError:
-                ctx.fail(f"the argument {argument!a} contains half a character (a lone surrogate)")
+                ctx.fail(f"the argument {argument!a} is not UTF-8; rename the file or folder")
         ctx.meta[KEY] = ("weatherglass", *args)
         return super().parse_args(ctx, args)
 

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from weatherglass.storage.printable import cell_len, one_line, printable_json, short_line
+from weatherglass.storage.printable import (
+    cell_len,
+    one_line,
+    printable_json,
+    printable_lines,
+    short_line,
+)
 
 if TYPE_CHECKING:
     from weatherglass.warnings import Warning
@@ -162,7 +168,14 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int | N
 
 def print_json(value: object, indent: int | None = 2) -> None:
     """Print JSON; paths become texts, and numbers that are not finite become null."""
-    click.echo(printable_json(json.dumps(_finite(value), indent=indent, ensure_ascii=False, default=str)))
+    is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+    document = json.dumps(_finite(value), indent=indent, ensure_ascii=not is_unicode, default=str)
+    click.echo(printable_json(document))
+
+
+def send(document: str) -> None:
+    """Print a document: unchanged to a program, and with escapes for control characters to a terminal."""
+    sys.stdout.write(printable_lines(document) if sys.stdout.isatty() else document)
 
 
 def _finite(value: object) -> object:

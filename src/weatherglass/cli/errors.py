@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import platform
 import re
@@ -23,7 +24,7 @@ from typing import Any, TextIO
 import click
 
 from weatherglass.cli.console import complain
-from weatherglass.errors import WeatherglassError, has_no_room, output_error
+from weatherglass.errors import OutputError, WeatherglassError, has_no_room, output_error
 from weatherglass.storage.printable import LONGEST_LINE, short_line
 
 EXIT_CODES: Mapping[int, str] = {
@@ -39,6 +40,8 @@ LONGEST_LOG = 1_000_000
 """Characters. A message may contain a whole file."""
 LEAST_REASON = 40
 """Characters of a message that are always shown, even if the path of the log is long."""
+LAST_SECOND = 253_402_300_799
+"""The end of the year 9999, the last time that Python can represent."""
 HIDDEN = "***"
 SHORTEST_SECRET = 8
 """Characters. Shorter values of variables with secret names are switches, such as TOKENIZERS_PARALLELISM=false."""
@@ -50,9 +53,11 @@ _BEARER = re.compile(r"(?<=Bearer )\S+", re.IGNORECASE)
 
 def exit_code_of(app: Callable[..., Any]) -> int:
     """Run the command of `sys.argv`, and return the exit code of the process."""
+    has_output = _open_streams()
     with warnings.catch_warnings():
         warnings.showwarning = _print_warning
         try:
+            _check_environment(has_output)
             code = app(prog_name="weatherglass", standalone_mode=False)  # also for python -m weatherglass
             sys.stdout.flush()
         except WeatherglassError as error:
@@ -65,6 +70,43 @@ def exit_code_of(app: Callable[..., Any]) -> int:
         except BaseException as error:  # a panic of a Rust library is not an Exception
             return _code_of(error)
     return code if isinstance(code, int) else 0
+
+
+def _open_streams() -> bool:
+    """Open closed standard streams on the null device, and return whether standard output was open.
+
+    Otherwise the first file that the process opens would get the stream's descriptor, and text would be written to it.
+    A character that the encoding of a stream lacks is replaced by its escape.
+    """
+    was_open = sys.stdout is not None
+    for name, number in (("stdin", 0), ("stdout", 1), ("stderr", 2)):
+        stream = getattr(sys, name)
+        if stream is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            if number:  # a command that reads standard input reports that there is none
+                setattr(sys, name, open(number, "w", encoding="utf-8", closefd=False))  # noqa: SIM115
+        elif number and isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    return was_open
+
+
+def _check_environment(has_output: bool) -> None:
+    """Refuse what would end in an error of a library that the user does not know.
+
+    Raises:
+        OutputError: if standard output is closed.
+        WeatherglassError: if SOURCE_DATE_EPOCH, which numpy and matplotlib read, is not a time.
+    """
+    if not has_output:
+        raise OutputError("standard output is closed; use '> /dev/null' to discard the output")
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    if epoch is not None and not (epoch.isdecimal() and int(epoch[:20]) <= LAST_SECOND):
+        raise WeatherglassError(
+            f"SOURCE_DATE_EPOCH={epoch!a} is not a number of seconds since 1970; unset it"
+        )
 
 
 def _code_of(error: BaseException) -> int:

@@ -157,7 +157,7 @@ def _status(kind: Kind) -> str:
         return f"no: {kind.problem}"
     if not kind.missing:
         return "yes"
-    return f"{'in part; for the rest' if kind.works_in_part else 'no'}: {kind.remedy}"
+    return f"{'partly; for the rest' if kind.works_in_part else 'no'}: {kind.remedy}"
 
 
 @command("try", examples=("weatherglass try wordllama doctor nurse 'a kind word'",))

@@ -52,6 +52,11 @@ where_it_runs = together(jobs_option, scheduler_option, shared_dir_option)
 run_argument = argument("run", type=DIR, metavar="RUN", help="Folder of a run.")
 
 
+def models_argument(help: str) -> Callable[[Any], Any]:
+    """Return the argument `models`, of which there may be none or several."""
+    return argument("models", type=MODEL, nargs=-1, metavar="[MODEL]...", help=help)
+
+
 def repeated_tests(
     default: Sequence[str] = ("*",), help: str = TESTS_HELP, metavar: str = "TEST", group: str = ""
 ) -> Callable[[Any], Any]:

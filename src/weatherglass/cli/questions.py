@@ -18,6 +18,7 @@ from weatherglass.cli.options import (
     alpha_option,
     folder_option,
     json_option,
+    models_argument,
     quiet_option,
     repeated_tests,
     where_it_runs,
@@ -29,13 +30,9 @@ CHOICES = "similarity,statistic,template,pooling,layers,words,seed,list"
 
 
 @command("multiverse", examples=("weatherglass multiverse vectors:glove.txt -t 'gender and career'",))
-@argument(
-    "models",
-    type=MODEL,
-    nargs=-1,
-    metavar="[MODEL]...",
-    help="A model, as for 'weatherglass run'. A pattern such as vectors:study/forum-sgns-*.safetensors is one model "
-    "with a seed per file. By default, the embedded model is used.",
+@models_argument(
+    "A model, as for 'weatherglass run'. A pattern such as vectors:study/forum-sgns-*.safetensors is one model "
+    "with a seed per file. By default, the embedded model is used."
 )
 @repeated_tests(help="Topic, name, glob, file or folder; repeat for several.", metavar="TOPIC|TEST")
 @option(
@@ -258,14 +255,25 @@ def mitigate(
         say([*lines_of(judgement.to_json()), f"Page and numbers: {folder}"], whole=True)
 
 
-@command("words", examples=("weatherglass words vectors:glove.txt -w jobs.tsv --facts share_of_women",))
+@command(
+    "words",
+    examples=(
+        "weatherglass words -w nurse -w doctor",
+        "weatherglass words vectors:glove.txt -w jobs.csv --facts share_of_women",
+    ),
+)
 @argument("model", type=MODEL, default="", metavar="[MODEL]", help=MODEL_HELP)
-@file_option(
+@option(
     "-w",
     "--words",
-    "file",
-    help="File of words, one per line, or a table with tabs and a header. By default, the test's targets are used.",
+    "given",
+    multiple=True,
+    metavar="WORD|FILE",
+    help="A word, or a file: a word per line, or a table (.csv, .tsv, .xlsx); repeat for several. By default, the "
+    "test's targets are used.",
 )
+@option("--column", metavar="NAME", help="Column of the words, if a table has several columns of text.")
+@option("--sheet", default="", metavar="NAME", help="Sheet of an Excel file with several.")
 @option(
     "-t",
     "--test",
@@ -275,7 +283,10 @@ def mitigate(
     help="The test whose attribute sets A and B are used.",
 )
 @option(
-    "--facts", metavar="COLUMN", help="Column of the table to correlate scores with, such as share_of_women."
+    "--facts",
+    metavar="COLUMN|FILE",
+    help="Numbers to correlate scores with: a column of the table, such as share_of_women, or a table of "
+    "words and numbers.",
 )
 @option(
     "--correction",
@@ -290,7 +301,9 @@ def mitigate(
 @where_it_runs
 def words(
     model: str,
-    file: Path | None,
+    given: Sequence[str],
+    column: str | None,
+    sheet: str,
     test: str,
     facts: str | None,
     correction: str,
@@ -308,17 +321,15 @@ def words(
     from weatherglass.catalogue import load_test
     from weatherglass.cli.console import print_json, say, width_of
     from weatherglass.cli.progress import progress
+    from weatherglass.cli.tables import asked_words
     from weatherglass.encoders import DEFAULT_MODEL
     from weatherglass.report.word_map import save_word_map, word_lines, word_table, write_word_table
-    from weatherglass.storage.documents import read_word_table
 
-    if file is None and facts is not None:
-        raise WeatherglassError("--facts names a column of the table that --words gives; add --words FILE")
     loaded = load_test(test)
-    targets = dict.fromkeys(text for targets in loaded.targets for text in targets.texts)
-    given = read_word_table(file, facts) if file else targets
+    asked = asked_words(given, facts, column, sheet, quiet=as_json)
+    asked = asked or dict.fromkeys(text for targets in loaded.targets for text in targets.texts)
     with progress(as_json) as bar:
-        found = word_map(given, loaded, model or DEFAULT_MODEL, correction=correction, progress=bar, **where)
+        found = word_map(asked, loaded, model or DEFAULT_MODEL, correction=correction, progress=bar, **where)
     if output:
         write_word_table(found, output)
     if figure:

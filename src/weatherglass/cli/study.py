@@ -270,7 +270,7 @@ class Options:
 
         given = (self.study, self.corpus, self.embeddings, self.corpora, self.format, self.field)
         if any((*given, self.prepare, self.where)):
-            raise CorpusError("--demo brings its own study and corpus; leave out the others")
+            raise CorpusError("--demo has its own study and corpus; remove the other options")
         study = demo_study()
         return replace(
             study,

@@ -12,17 +12,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weatherglass import catalogue
+from weatherglass.catalogue.select import is_table
 from weatherglass.cli import completion
-from weatherglass.cli.command import Group, argument, file_option, option
-from weatherglass.cli.completion import DIR, FILE, Completed, listed
+from weatherglass.cli.command import Group, argument, file_option, flag, option
+from weatherglass.cli.completion import DIR, FILE, Choice, Completed, listed
 from weatherglass.cli.console import complain, print_json, say, table, width_of
 from weatherglass.cli.options import TEST, json_option, repeated_tests
+from weatherglass.cli.tables import asked_columns, columns_in, show_read, show_tables
 from weatherglass.errors import OutputError, UnknownNameError, output_error
+from weatherglass.registry import shown, unknown
 from weatherglass.report.numbers import counted
 from weatherglass.warnings import Warning, described
 
 if TYPE_CHECKING:
     from weatherglass.catalogue import ElementSet, Test
+    from weatherglass.catalogue.imports import Import
     from weatherglass.languages.base import Reading
 
 app = Group("tests", help="List, show, check, import and export tests, and make sentences from words.")
@@ -99,9 +103,7 @@ def import_command(
             for test, each in found
         ]
         say(table(["test", "language", "topic", "sets", "from"], rows))
-    for test, each in found:
-        for note in each.notes:
-            complain(f"note: {test.name}: {note}")
+    _print_notes(imported)
     for line in imported.passed_over:
         complain(f"not read: {line}")
     if written:
@@ -144,8 +146,7 @@ def list_command(patterns: Sequence[str], topic: str, language: str, as_json: bo
         if (not topic or test.topic.startswith(topic)) and language in ("", test.language)
     ]
     if not tests:
-        known = ", ".join(catalogue.list_topics())
-        raise UnknownNameError(f"no test has this topic and language (topics: {known})")
+        raise _none_of(topic, language)
     if as_json:
         print_json([_summary(test) for test in tests])
         return
@@ -207,6 +208,7 @@ def check_command(patterns: Sequence[str], as_json: bool) -> None:
     if as_json:
         print_json([_summary(test) for test in tests])
         return
+    show_tables(patterns)
     for test in tests:
         why = _why_not_tested(test)
         say([f"{test.name}: measured, not tested: {why}" if why else f"{test.name}: tested"])
@@ -231,26 +233,76 @@ def export_command(folder: Path, tests: Sequence[str], as_json: bool) -> None:
         click.echo(f"{counted(len(loaded), 'test')} written to {folder}", err=True)
 
 
-@app.command("init", examples=("weatherglass tests init my-test.toml",))
+@app.command(
+    "init",
+    examples=(
+        "weatherglass tests init my-test.toml",
+        "weatherglass tests init jobs.toml --from jobs.xlsx",
+        "weatherglass tests init j.toml --from j.csv --columns X=art,Y=law,A=he,B=she",
+    ),
+)
 @argument(
     "path", type=FILE, default="my-test.toml", metavar="[FILE]", help="File to write. Default: my-test.toml."
 )
+@file_option(
+    "--from",
+    "table_file",
+    metavar="TABLE",
+    help="Table with the words: .csv, .tsv, .txt or .xlsx, with a column per set or a row per word.",
+)
+@option(
+    "--columns",
+    default="",
+    metavar="ROLE=NAME,...",
+    help="The set of each role, X=maths,Y=arts,A=men,B=women; in a table with a row per word also its columns, "
+    "set=NAME,word=NAME. A column can be given by its number.",
+)
+@option(
+    "--layout", type=Choice("catalogue.lists:LAYOUTS"), help="wide: a column per set; long: a row per word."
+)
+@option("--sheet", default="", metavar="NAME", help="Sheet of an Excel file with several.")
+@flag("--no-header", help="The first row contains words, not names.")
+@option("--language", type=LANGUAGE, default="", metavar="CODE", help="Code of the language. Default: en.")
 @json_option
-def init_command(path: Path, as_json: bool) -> None:
-    """Write a test file with comments, to edit."""
+def init_command(
+    path: Path,
+    table_file: Path | None,
+    columns: str,
+    layout: str | None,
+    sheet: str,
+    no_header: bool,
+    language: str,
+    as_json: bool,
+) -> None:
+    """Write a test file to edit: an example with comments, or the words of a table.
+
+    If a table does not state which sets are compared, the command asks for them on a terminal.
+    """
+    from weatherglass.catalogue.imports import import_table
     from weatherglass.catalogue.toml_format import example
     from weatherglass.storage.atomic import write_whole
 
     if path.exists():
-        raise OutputError(f"{path}: this file already exists; choose another name")
-    try:
-        write_whole(path, example(path.stem))
-    except OSError as error:
-        raise output_error(path, error) from error
-    if as_json:
-        print_json({"written": [path]})
+        hint = f", such as: weatherglass tests init {path.stem}.toml --from {path}" if is_table(path) else ""
+        raise OutputError(f"{path}: this file already exists; choose another name for the test file{hint}")
+    if table_file is None:
+        try:
+            write_whole(path, example(path.stem))
+        except OSError as error:
+            raise output_error(path, error) from error
+        written = [path]
     else:
-        click.echo(f"{path} written. Put your words into it, then run: weatherglass run -t {path}")
+        reading: dict[str, Any] = {"layout": layout or "", "sheet": sheet, "header": not no_header}
+        given = columns_in(columns) or asked_columns(table_file, reading)
+        imported = import_table(table_file, language, path.stem, columns=given, **reading)
+        written = catalogue.write_import(imported, path)
+        show_read([each.test for each in imported.tests])
+        _print_notes(imported)
+    if as_json:
+        print_json({"written": written})
+    else:
+        do = "Check it" if table_file else "Put your words into it"
+        click.echo(f"{path} written. {do}, then run: weatherglass run -t {path}")
 
 
 @app.command("texts", examples=("weatherglass tests texts -t weat6",))
@@ -289,6 +341,19 @@ def sentences_command(file: str, output: Path | None, as_json: bool) -> None:
     _print_warnings([test])
     if output is not None:
         click.echo(f"{sum(map(len, test.sets))} sentences written to {output}", err=True)
+
+
+def _none_of(topic: str, language: str) -> UnknownNameError:
+    """Return the error for a topic and a language that no test has, with those that there are."""
+    from weatherglass.catalogue.published import FIELDS
+
+    every = catalogue.load_tests(["*", FIELDS])
+    if not any(test.topic.startswith(topic) for test in every):
+        return unknown("topic", topic, catalogue.list_topics())
+    of_topic = [test for test in every if test.topic.startswith(topic)]
+    languages = ", ".join(sorted({test.language for test in of_topic}))
+    about = f" of the topic '{topic}'" if topic else ""
+    return UnknownNameError(f"no test{about} is in the language '{shown(language)}' (languages: {languages})")
 
 
 def _test_lines(tests: list[Test], width: int) -> Iterator[str]:
@@ -370,6 +435,12 @@ def _warnings(test: Test) -> list[Warning]:
     from weatherglass.audit.known_sets import related_words_in
 
     return [*test.warnings, *related_words_in(zip(test.roles, test.sets, strict=True), test.language)]
+
+
+def _print_notes(imported: Import) -> None:
+    for each in imported.tests:
+        for note in each.notes:
+            complain(f"note: {each.test.name}: {note}")
 
 
 def _print_readings(readings: Sequence[Reading]) -> None:

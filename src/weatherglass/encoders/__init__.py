@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +38,12 @@ __all__ = [
 DEFAULT_MODEL = "wordllama"
 
 LONGEST_NAME = 100
+HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
+SENTENCE_MODEL = re.compile(
+    r"^(sentence-transformers/|all-|paraphrase-|multi-qa-|msmarco-|distiluse-|gtr-t5|sentence-t5)|minilm|mpnet",
+    re.IGNORECASE,
+)
+"""Names of models on the Hugging Face hub, and of those that the sentence-transformers library is known for."""
 """Characters of a spec that an error shows."""
 
 
@@ -210,15 +217,27 @@ def resolve_spec(text: str) -> Spec:
         return Spec.of_kind(_kind_of_path(path), text)
     if (preset := find_preset(text)) is not None:
         return preset
+    if colon and (hint := did_you_mean(kind, ENCODERS.names())):
+        raise UnknownNameError(f"unknown kind of model '{shown(kind)}' in '{shown(text)}'{hint}")
+    hint = _hub_hint(name) or did_you_mean(name, [*ENCODERS.names(), *PRESETS])
     if "/" in text or "." in Path(text).suffix:
         raise UnknownNameError(
-            f"no file or folder '{str(path)[:LONGEST_NAME]}' (a model is a path or kind:target;"
+            f"no file or folder '{str(path)[:LONGEST_NAME]}'{_hub_hint(name)} (a model is a path or kind:target;"
             " see: weatherglass models)"
         )
-    hint = did_you_mean(name, [*ENCODERS.names(), *PRESETS])
     raise UnknownNameError(
         f"unknown model '{text[:LONGEST_NAME]}'{hint} (a model is a path or kind:target; see: weatherglass models)"
     )
+
+
+def _hub_hint(name: str) -> str:
+    """Return the end of an error about a name that models of the Hugging Face hub have; empty for other names."""
+    if SENTENCE_MODEL.search(name) and ":" not in name:
+        return f"; did you mean 'st:{name}'?"
+    owner, slash, model = name.partition("/")
+    if slash and owner and model and HUB_NAME.fullmatch(name) and not Path(name).suffix:
+        return f"; for a model of the Hugging Face hub, write 'hf:{name}' or 'st:{name}'"
+    return ""
 
 
 def _kind_of_path(path: Path) -> str:

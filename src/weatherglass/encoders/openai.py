@@ -26,7 +26,7 @@ from weatherglass.encoders.base import Coverage, Encoder
 from weatherglass.encoders.spec import OptionReader, Spec
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.storage.installed import require
-from weatherglass.storage.printable import one_line, short_line
+from weatherglass.storage.printable import one_line
 
 if TYPE_CHECKING:
     import httpx
@@ -38,12 +38,6 @@ FIRST_DELAY = 0.5
 
 MAX_DELAY = 60.0
 """Longest delay in seconds, also for a Retry-After of the server."""
-
-MAX_MESSAGE = 200
-"""Characters of the server's message in an error."""
-
-MAX_SHOWN = 40
-"""Characters of a wrong value in an error."""
 
 MAX_ANSWER = 256 * 2**20
 """Largest number of bytes of an unpacked answer; 1000 vectors of 4096 numbers need a third of it."""
@@ -220,7 +214,7 @@ class OpenAIEncoder(Encoder):
                 answer = self._answer(client, request)
                 if answer.is_success:
                     return answer.content
-                reason = f"answered {answer.status}{self._server_message(answer.content)}"
+                reason = f"answered {answer.status}{_size_and_hash(answer.content)}"
                 retry_after = answer.retry_after
                 if answer.status != 429 and answer.status < 500:
                     raise self._error(reason)
@@ -277,8 +271,9 @@ class OpenAIEncoder(Encoder):
             raise self._error(f"was asked for {count} vectors and sent {len(found)}")
         for index, _ in found:
             if type(index) is not int:
-                given = "missing" if index is None else _shown(index)
-                raise self._error(f"sent a vector whose index is {given}; expected the number of a text")
+                raise self._error(
+                    f"sent a vector whose index is {_kind(index)}; expected the number of a text"
+                )
         by_index = dict(found)
         if sorted(by_index) != list(range(count)):
             raise self._error(f"was asked for {count} vectors and sent {count}, but not one for each text")
@@ -292,7 +287,7 @@ class OpenAIEncoder(Encoder):
     def _number(self, entry: object) -> float:
         """Return a number; "0.5" and true are refused, although Python would convert them."""
         if type(entry) is not float and type(entry) is not int:
-            raise self._error(f"sent a vector with the entry {_shown(entry)}, which is not a number")
+            raise self._error(f"sent a vector with an entry that is {_kind(entry)}, not a number")
         try:
             number = float(entry)
         except OverflowError:
@@ -317,13 +312,6 @@ class OpenAIEncoder(Encoder):
         key = self._key()
         return {"Authorization": f"Bearer {key}"} if key else {}
 
-    def _server_message(self, content: bytes) -> str:
-        try:
-            message = str(json.loads(content)["error"]["message"])
-        except (ValueError, KeyError, TypeError, RecursionError):
-            return ""
-        return f": {one_line(' '.join(self._without_key(message).split()))[:MAX_MESSAGE]}"
-
     def _without_key(self, text: str) -> str:
         key = os.environ.get(self._endpoint.key_env, "").strip()
         return text.replace(key, "***") if key else text
@@ -345,9 +333,17 @@ def _read(response: httpx.Response, deadline: float) -> bytes:
     return b"".join(parts)
 
 
-def _shown(value: object) -> str:
-    """Return a value of an answer as shortened JSON."""
-    return short_line(json.dumps(value), MAX_SHOWN)
+def _size_and_hash(content: bytes) -> str:
+    """Return what an error may say about an answer: a server could echo the key in a form that we do not recognise."""
+    if not content:
+        return ""
+    return f" with {len(content)} bytes (not shown, SHA-256 {hashlib.sha256(content).hexdigest()[:12]})"
+
+
+def _kind(value: object) -> str:
+    """Return what JSON calls the type of a value."""
+    kinds = {type(None): "missing", str: "a text", bool: "true or false", list: "a list", dict: "an object"}
+    return kinds.get(type(value), "a number with decimals")
 
 
 def _retry_delay(attempt: int, retry_after: str) -> float:

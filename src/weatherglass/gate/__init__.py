@@ -1,4 +1,4 @@
-"""Gates: conditions on results that make a run fail."""
+"""Define gates: conditions on results that make a run fail."""
 
 from __future__ import annotations
 

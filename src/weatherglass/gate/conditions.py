@@ -1,8 +1,8 @@
-"""Parse conditions on results, such as `abs(effect_size) > 0.8 and p_adjusted < 0.01`, by `ast`; nothing is run.
+"""Parse conditions on results, such as `abs(effect_size) > 0.8 and p_adjusted < 0.01`, with `ast`; nothing is executed.
 
 The text is split into tokens here, so that Python sees only names, operators, parentheses and a 0 for each number and
-'text': it decides the precedence and nothing more. The tree becomes steps on a stack, so nothing recurses. A comparison
-with a value that a row does not have is undecided, and remains so unless the other side of an `and` or `or` settles it
+'text', and only decides the precedence. The tree becomes steps on a stack, so nothing recurses. A comparison with a
+value that a row does not have is undecided, and remains so unless the other side of an `and` or `or` settles it
 (Kleene's three values).
 """
 
@@ -26,12 +26,17 @@ from weatherglass.storage.printable import one_line
 LONGEST = 1000
 """Characters that an expression may have."""
 SHOWN = 100
-"""Characters of it that an error repeats."""
+"""Characters of the expression that an error message repeats."""
 DEEPEST = 30
-"""How deep parentheses, signs and negations may be nested."""
+"""Largest nesting depth of parentheses, signs and negations."""
+
+SYMBOLS = {"d": "effect_size"}
+"""Symbols that are understood as columns."""
+CHOICES = {"p": "p_adjusted (corrected for the number of tests) or p_value"}
+"""Symbols that can be several columns."""
 
 Value = float | str | bool | None
-"""None is a number or a text that the row does not have, or a condition that cannot be decided."""
+"""None stands for a number or a text that the row does not have, or a condition that cannot be decided."""
 Row = Mapping[str, object]
 
 _TOKEN = re.compile(
@@ -45,13 +50,13 @@ _TOKEN = re.compile(
 _WORDS = ("and", "or", "not")
 _FUNCTIONS = ("abs", "known")
 _ADVICE = {
-    "**": "there are no powers",
-    ".": "there are no attributes",
-    "[": "there is no indexing",
+    "**": "powers are not supported",
+    ".": "attributes are not supported",
+    "[": "indexing is not supported",
     "=": "write == for equal",
     "is": "write == for equal",
-    "in": "there is no 'in'; join comparisons with 'or'",
-    "None": "ask known(column) whether a row has a value",
+    "in": "'in' is not supported; join comparisons with 'or'",
+    "None": "use known(column) to test whether a row has a value",
     "&": "write 'and'",
     "|": "write 'or'",
     "!": "write 'not'",
@@ -87,14 +92,14 @@ _CALCULATE: Mapping[str, Callable[[float, float], float]] = {
 
 
 class Step(NamedTuple):
-    """One operation on the stack: what it takes, and what it puts there instead."""
+    """One operation on the stack, which replaces its operands by the result."""
 
     kind: str
-    """number, text or condition: what it puts on the stack."""
+    """The kind of the result: number, text or condition."""
     takes: int
-    """How many values it takes from the stack."""
+    """Number of operands."""
     value: Callable[..., Value]
-    """Called with the row and the values taken."""
+    """Called with the row and the operands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +130,15 @@ def parse(
     Args:
         source: the expression.
         columns: each name and whether it is a "number" or a "text".
-        words: the texts that a column can have, of columns that can have no others. A comparison with another text
-            would never hold, and the gate would pass in silence.
+        words: the texts that a column can have, for columns with a fixed list. A comparison with another text would
+            never be true, and the gate would always pass.
 
     Raises:
-        GateError: saying what is wrong, and where.
+        GateError: stating what is wrong, and where.
     """
     if len(source) > LONGEST:
         raise GateError(f"the expression has {len(source)} characters; {LONGEST} are allowed")
-    tokens = _tokens(source)
+    tokens = [token if token.text in columns else _column_of(token) for token in _tokens(source)]
     _check_shape(source, tokens)
     steps = _Translation(source, tokens, columns, words or {}).steps()
     if steps[-1].kind != "condition":
@@ -160,8 +165,14 @@ class _Token(NamedTuple):
         return self.kind != "operator" or self.text == ")"
 
 
+def _column_of(token: _Token) -> _Token:
+    """Return the token with the name of a column instead of its symbol."""
+    known = token.kind == "name" and token.text in SYMBOLS
+    return token._replace(text=SYMBOLS[token.text]) if known else token
+
+
 def _tokens(source: str) -> list[_Token]:
-    """Return the tokens; raise for one that the language does not have."""
+    """Return the tokens; refuse one that the language does not have."""
     tokens = []
     for match in _TOKEN.finditer(source):
         kind, text = str(match.lastgroup), match.group()
@@ -176,8 +187,8 @@ def _tokens(source: str) -> list[_Token]:
 def _check_shape(source: str, tokens: Sequence[_Token]) -> None:
     """Check that parentheses match, nesting is bounded, and an operator is between any two operands.
 
-    Python would notice most of this as well, but not always at the token that is wrong, and not before it has
-    gone as deep as the text does.
+    Python would detect most of these errors, but not always at the wrong token, and only after recursing as deep as the
+    text.
     """
     levels = [0]  # the depth inside each open parenthesis
     depth = 0
@@ -206,7 +217,7 @@ def _check_shape(source: str, tokens: Sequence[_Token]) -> None:
 
 
 class _Translation:
-    """Translates tokens into steps; a node of the tree that is not named here is refused."""
+    """Translate tokens into steps; a node of the tree that is not named here is refused."""
 
     def __init__(
         self,
@@ -279,6 +290,8 @@ class _Translation:
 
     def _column(self, node: ast.Name, name: str) -> Step:
         if name not in self._columns:
+            if name in CHOICES:
+                raise self._wrong(node, f"'{name}' can be {CHOICES[name]}; write one of them")
             raise self._wrong(node, f"unknown column '{name}'{suggestion(name, self._columns)}")
         if self._columns[name] == "number":
             return Step("number", 0, lambda row: _as_number(row.get(name)))
@@ -291,7 +304,7 @@ class _Translation:
         if left != right or left == "condition":
             raise self._wrong(node, f"'{symbol}' compares a {left} with a {right}")
         if left == "text" and symbol not in ("==", "!="):
-            raise self._wrong(node, f"texts have no '{symbol}'; use == or !=")
+            raise self._wrong(node, f"'{symbol}' does not compare texts; use == or !=")
         self._check_word(node.left, node.comparators[0])
         self._check_word(node.comparators[0], node.left)
         return Step("condition", 2, lambda _, left, right: _compared(symbol, left, right))
@@ -309,9 +322,7 @@ class _Translation:
             return Step("number", 1, lambda _, value: _applied(abs, value))
         if name == "known":
             if kinds[0] == "condition":
-                raise self._wrong(
-                    argument, "known() asks for a value that a row may have, not for a condition"
-                )
+                raise self._wrong(argument, "known() takes a column, not a condition")
             return Step("condition", 1, lambda _, value: value is not None)
         hint = did_you_mean(name, _FUNCTIONS)
         raise self._wrong(node, f"'{name}' cannot be called; only {' and '.join(_FUNCTIONS)} can{hint}")
@@ -336,7 +347,7 @@ class _Translation:
 
 
 def _operands(node: ast.expr) -> list[ast.expr]:
-    """Return what a node is computed from; the name of a function is not an operand."""
+    """Return the operands of a node; the name of a function is not an operand."""
     if isinstance(node, ast.Call):
         return node.args
     return [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
@@ -375,14 +386,14 @@ def _compared(symbol: str, left: object, right: object) -> bool | None:
 
 
 def _both(left: bool | None, right: bool | None) -> bool | None:
-    """Return the conjunction: False where a side is false, whatever the other."""
+    """Return the conjunction; it is False if a side is false, whatever the other is."""
     if left is False or right is False:
         return False
     return None if left is None or right is None else True
 
 
 def _either(left: bool | None, right: bool | None) -> bool | None:
-    """Return the disjunction: True where a side is true, whatever the other."""
+    """Return the disjunction; it is True if a side is true, whatever the other is."""
     if left is True or right is True:
         return True
     return None if left is None or right is None else False

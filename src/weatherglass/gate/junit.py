@@ -19,7 +19,7 @@ _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_junit(path: Path, run: Run, breaches: Sequence[Breach]) -> None:
-    """Write one test case per result; a broken rule is a failure, a test that could not be run an error.
+    """Write one test case per result; a broken rule is a failure, and a test that could not be run is an error.
 
     Raises:
         OutputError: if the file cannot be written.
@@ -60,13 +60,13 @@ def junit(run: Run, breaches: Sequence[Breach]) -> str:
 def _add_result(
     suite: ElementTree.Element, result: Result, verdict: Verdict | None, breaches: Sequence[Breach]
 ) -> None:
-    """Add the case of one result: why it fails, its numbers, and what it and its topic show."""
+    """Add the test case of one result, with why it fails, its numbers, and what it and its topic show."""
     case = _case(suite, result.model, f"{result.test} {result.metric}", seconds=result.seconds)
     for breach in breaches:
         _say(case, "failure", breach.reason)
     columns = result.columns()
     numbers: tuple[str, ...] = ("value", "unbiased", "ci_low", "ci_high", "p_value", "p_adjusted", "p_method")
-    if result.limit == "pieces":  # p with the number of pieces held fixed decides, whatever the interval
+    if result.limit == "pieces":  # p with the number of pieces held fixed decides, not the interval
         numbers += ("p_pieces", "effect_size_pieces")
     shown = {name: columns[name] or "missing" for name in numbers}
     if (
@@ -99,5 +99,5 @@ def _say(case: ElementTree.Element, kind: str, reason: str) -> None:
 
 
 def _clean(text: str) -> str:
-    """Return each line without what no XML document may contain, and with control characters shown."""
+    """Return each line without characters that XML does not allow, and with control characters as escapes."""
     return _NOT_XML.sub("�", "\n".join(map(one_line, text.split("\n"))))

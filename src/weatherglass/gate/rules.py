@@ -1,4 +1,4 @@
-"""Judge a run by conditions under which it fails, for all results or for some tests, and say why it failed."""
+"""Judge a run by conditions under which it fails, for all results or for some tests, and state why it failed."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ TOPIC_COLUMNS: Mapping[str, tuple[str, str]] = {
     "topic_p_both_adjusted": ("p_both_adjusted", "number"),
     "topic_excluded_above": ("excluded_above", "number"),
 }
-"""What an expression may name of the topic of a result: the field of its verdict, and its kind."""
+"""Names that an expression can use for the topic of a result, with the field of its verdict and its kind."""
 _TYPES = {"related_words": "str", **{each.name: str(each.type) for each in fields(Result)}}
 COLUMN_KINDS: Mapping[str, str] = {
     **{name: "number" if _TYPES[name].startswith(("float", "int")) else "text" for name in COLUMNS},
     **{name: kind for name, (_, kind) in TOPIC_COLUMNS.items()},
 }
-"""What an expression may name, and whether it is a number or a text."""
+"""Names that an expression can use, each a number or a text."""
 RANKS: Mapping[str, int] = {
     **{Outcome.SMALL: 0, Outcome.INCONCLUSIVE: 0, Outcome.UNCONFIRMED: 1},
     **{Outcome.ISOLATED: 2, Outcome.LIMITED: 2, Outcome.CONFLICTING: 2, Outcome.ROBUST: 3},
 }
-"""Every verdict and how much it claims: “inconclusive” no more than “small”, “conflicting” as much as the tests that
+"""Every verdict with its strength; “inconclusive” is as weak as “small”, and “conflicting” as strong as the tests that
 disagree."""
 WORDS: Mapping[str, Collection[str]] = {"verdict": RANKS}
 """The texts that a column can have, where they are a fixed list."""
 OF_A_TOPIC = (*TOPIC_COLUMNS, "model", "options", "metric")
-"""What all tests of a topic have in common; a condition on these columns alone is asked once per topic."""
+"""Columns that are equal for all tests of a topic; a condition on these alone is evaluated once per topic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Rule:
     metrics: tuple[str, ...] = ("*",)
     models: tuple[str, ...] = ("*",)
     why: str = ""
-    """What a breach means, in the user's words."""
+    """The user's explanation of a breach."""
 
     def covers(self, result: Result) -> bool:
         """Return whether the rule applies to this result."""
@@ -87,7 +87,7 @@ class Breach:
 
     rule: Rule
     result: Result | None
-    """The result that breaks the rule; None where a rule found no result at all."""
+    """The result that breaks the rule; None if the rule applies to no result."""
     reason: str
 
     def __str__(self) -> str:
@@ -103,14 +103,14 @@ class Gate:
     def judge(self, results: Sequence[Result], verdicts: Sequence[Verdict] = ()) -> list[Breach]:
         """Return every reason to fail, in the order of rules and results.
 
-        A rule that cannot be decided because a number is missing counts as broken, and so does a rule of which a
-        pattern matches no result: what was not judged has not passed. Controls are left out of a rule that does not
-        name them, and rows that are measured, not tested, out of what asks for a p that they do not have. A condition
-        on topics is broken once per topic.
+        A rule that cannot be decided because a number is missing counts as broken, and so does a rule with a pattern
+        that matches no result, since what was not judged has not passed. A rule does not apply to controls that it does
+        not name. A condition on p does not apply to rows that are measured, not tested. A condition on topics is broken
+        once per topic.
 
         Args:
-            results: of a run, judged.
-            verdicts: on its topics; without them, no condition on a topic or verdict can be decided.
+            results: the judged results of a run.
+            verdicts: the verdicts on its topics; without them, no condition on a topic or verdict can be decided.
         """
         of_result = {
             (v.model, v.options, v.metric, row): v for v in verdicts for row in (*v.tests, *v.measured)
@@ -211,9 +211,7 @@ def _is_left_out(rule: Rule, result: Result, verdict: Verdict | None) -> bool:
 def _row(result: Result, verdict: Verdict | None) -> dict[str, object]:
     """Return the values of a result and its topic that a condition may name."""
     row = {name: getattr(result, name) for name in COLUMNS}
-    row |= {
-        name: str(value) for name, value in row.items() if isinstance(value, bool)
-    }  # as results.tsv has it
+    row |= {name: str(value) for name, value in row.items() if isinstance(value, bool)}  # as in results.tsv
     row |= {name: getattr(verdict, field, None) for name, (field, _) in TOPIC_COLUMNS.items()}
     if verdict is not None and verdict.check:
         found = {True: "found", False: "not found", None: None}[verdict.found]
@@ -239,7 +237,7 @@ def _breach(rule: Rule, result: Result, verdict: Verdict | None) -> Breach | Non
 def _not_judged(
     rule: Rule, covered: Sequence[Result], results: Sequence[Result], only_controls: bool
 ) -> Iterator[str]:
-    """Yield what the rule asks for and did not find: any result, or one for each of its patterns."""
+    """Yield a breach if the rule applies to no result, or for each of its patterns that matches none."""
     names = {key: {getattr(result, column) for result in results} for key, column in PATTERNS.items()}
     patterns = [(key, glob) for key in PATTERNS for glob in getattr(rule, key)]
     if not covered:
@@ -249,19 +247,19 @@ def _not_judged(
         where = f" for {' and '.join(restrictions)}" if restrictions else ""
         hints = [hint for key, glob in patterns if (hint := _nearest(glob, names[key]))]
         if only_controls:
-            hints = ["; controls are left out unless the rule names them"]
+            hints = ["; sanity checks are left out unless the rule names them"]
         yield f"{rule.condition.source}: there is no result{where}, so nothing was judged{''.join(hints[:1])}"
         return
     for key, glob in patterns:
         if not any(fnmatchcase(getattr(result, PATTERNS[key]), glob) for result in covered):
-            # The name may be known, and only the rule's other patterns leave no result of it.
+            # The name may be known, but the other patterns of the rule exclude all of its results.
             known = any(fnmatchcase(name, glob) for name in names[key])
             hint = " of this rule" if known else _nearest(glob, names[key])
             yield f"{rule.condition.source}: {key} '{glob}' matches no result{hint}"
 
 
 def _nearest(glob: str, names: Collection[str]) -> str:
-    """Return a hint where the pattern matches none of the names."""
+    """Return a hint if the pattern matches none of the names."""
     return "" if any(fnmatchcase(name, glob) for name in names) else did_you_mean(glob, sorted(names))
 
 

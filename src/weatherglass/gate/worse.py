@@ -111,7 +111,7 @@ def _judged(comparison: Comparison, before: Run, after: Run) -> Judged:
                 rises.append(f"{rose}; no effect of this topic grew significantly, so the gate does not fail")
             else:
                 breaches.append(Breach(rule, grown, rose))
-    if not comparison.differences:
+    if not any(difference.tested for difference in comparison.differences):
         breaches.append(
             Breach(rule, None, "no result of the two runs can be compared, so nothing was judged")
         )
@@ -130,7 +130,7 @@ def _belongs(result: Result, verdict: Verdict) -> bool:
 
 def _grew(difference: Difference, result: Result, comparison: Comparison) -> str:
     """Return why this effect has not passed; empty where it has."""
-    undecided = difference.grew and difference.p_value is None and not difference.control
+    undecided = difference.grew and difference.p_value is None and difference.judged
     if not undecided and not difference.is_worse(comparison.alpha):
         return ""
     place = f"{difference.test} on {difference.models[1]} ({difference.metric})"

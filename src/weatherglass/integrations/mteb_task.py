@@ -62,14 +62,14 @@ def weat_task(test: str | Test = "weat6", **settings: Any) -> WeatTask:
 
     Args:
         test: a name of the catalogue, or a test of your own.
-        settings: of the run, such as alternative="greater".
+        settings: settings of the run, such as alternative="greater".
     """
     found = test if isinstance(test, Test) else weatherglass.load_test(test)
     metadata = TaskMetadata(
         name=f"weatherglass-{found.name}",
         description=f"Association test of weatherglass: {', '.join(found.categories)}.",
         dataset={"path": "weatherglass", "revision": found.fingerprint()},
-        type="STS",  # mteb has no type for bias; a test compares similarities
+        type="STS",  # mteb has no type for bias, and a test compares similarities
         category="t2t",
         eval_splits=["test"],
         eval_langs=[LANGUAGES.get(found.language, "eng-Latn")],

@@ -17,6 +17,7 @@ from weatherglass.arrays import Integers, Vector
 
 if TYPE_CHECKING:
     from weatherglass.stats import Alternative, Budget, Significance
+    from weatherglass.stats.pairs import Share
     from weatherglass.stats.robustness import Assessment
 
 
@@ -179,6 +180,39 @@ class SignFlips:
         signs = 2.0 * np.random.default_rng(options.seed).integers(0, 2, (NULL_DRAWS, len(self.scores))) - 1.0
         means = signs @ self.scores / len(self.scores)
         return [float(v) for v in np.quantile(means, levels)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairFlips:
+    """Pairs of sentences whose order is exchangeable; the pairs of one unit are exchanged together."""
+
+    share: Share
+
+    @property
+    def units(self) -> tuple[int, int]:
+        """Return the number of units; there is no second group."""
+        return len(self.share.leads), 0
+
+    def tail(self, requested: Alternative) -> Alternative:
+        """Return the alternative as requested: every one makes sense."""
+        return requested
+
+    def test(self, requested: Alternative, options: PValueOptions) -> Significance:
+        """Compute p, exactly or with certified bounds unless there are very many units."""
+        from weatherglass.stats.pairs import flip_test
+
+        return flip_test(self.share.scores, requested, np.random.default_rng(options.seed))
+
+    def two_sided_p(self, reported: float, requested: Alternative, options: PValueOptions) -> float:
+        """Return p of both tails."""
+        return reported if requested == "two-sided" else self.test("two-sided", options).p_value
+
+    def quantiles(self, levels: Vector, options: PValueOptions) -> list[float]:
+        """Return quantiles of the share, in per cent, over random signs."""
+        scores = self.share.scores
+        rng = np.random.default_rng(options.seed)
+        sums = [(2.0 * rng.integers(0, 2, len(scores)) - 1.0) @ scores for _ in range(NULL_DRAWS)]
+        return [float(v) for v in 50 + np.quantile(sums, levels) * (50 / self.share.number)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

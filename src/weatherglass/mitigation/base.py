@@ -17,7 +17,7 @@ from weatherglass.errors import EncoderError
 
 
 class Change(Protocol):
-    """Change vectors, given with their texts, row by row; a fitted transform."""
+    """A fitted transform, which changes vectors row by row, given with their texts."""
 
     def __call__(self, vectors: Matrix, texts: Sequence[str], /) -> Matrix:
         """Return the changed vectors; a row of NaN, which means that the model does not know the text, stays NaN."""
@@ -46,7 +46,7 @@ class Transform(Protocol):
         ...
 
     def identity(self) -> str:
-        """Return a hash of options and texts; transforms with equal hashes change a model's vectors alike."""
+        """Return a hash of options and texts; transforms with equal hashes change vectors in the same way."""
         ...
 
     def fit(self, vectors: Matrix) -> Change:
@@ -119,7 +119,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Steps:
-    """Apply steps one after the other; `notes` says what was noticed while fitting."""
+    """Apply steps one after the other; `notes` has remarks on the fit."""
 
     steps: tuple[Step, ...]
     notes: tuple[str, ...] = ()

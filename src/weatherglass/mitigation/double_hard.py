@@ -29,7 +29,7 @@ from weatherglass.mitigation.hard_debias import HardDebias, pair_directions
 from weatherglass.mitigation.lists import NEUTRAL, NONE, Sides, content_hash, word_list
 
 LEAST = 10
-"""The smallest number of biased words per side for which clusters are meaningful."""
+"""Smallest number of biased words per side for which clusters are meaningful."""
 
 
 @dataclass(frozen=True, slots=True)

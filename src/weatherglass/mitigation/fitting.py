@@ -1,4 +1,4 @@
-"""Compute what several transforms need: known vectors, spans of differences, a classifier, clusters."""
+"""Fit parts that several transforms share: known vectors, spans of differences, a classifier, clusters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def known_vectors(texts: Sequence[str], vectors: Matrix) -> dict[str, Vector]:
 
 
 def known_pairs(name: str, pairs: Sequence[Pair], known: Mapping[str, Vector]) -> list[Pair]:
-    """Return the pairs whose words the model both knows.
+    """Return the pairs of which the model knows both words.
 
     Raises:
         EncoderError: if there is none.
@@ -127,7 +127,8 @@ def logistic_weights(rows: Matrix, labels: Integers, penalty: float) -> tuple[Ma
         return float(-(one_hot * logs).sum() / n + penalty / 2 * (weights**2).sum()), gradient
 
     start = np.zeros(classes * (width + 1))
-    with threadpool_limits(1):  # several threads wait for each other at every step, and change the last bits
+    # Several threads would wait for each other at every step, and change the last bits.
+    with threadpool_limits(1):
         found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 500})
     return found.x[: classes * width].reshape(classes, width), found.x[classes * width :]
 

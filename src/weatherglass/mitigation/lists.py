@@ -214,7 +214,7 @@ def _pairs_of(path: Path) -> Iterable[Pair]:
 
 
 def _check_sides(source: Path | str, sides: Sequence[Sequence[str]]) -> None:
-    """Refuse a word on two sides: it would mean that both are the same."""
+    """Refuse a word that is on both sides."""
     home: dict[str, int] = {}
     for number, words in enumerate(sides):
         for word in words:

@@ -62,7 +62,7 @@ class Saved:
         return (tuple(sides[0]), tuple(sides[1])) if sides else None
 
     def texts(self) -> tuple[str, ...]:
-        """Return nothing: the transform is already fitted."""
+        """Return no texts, since the transform is already fitted."""
         return ()
 
     def words_seen(self) -> frozenset[str]:
@@ -91,7 +91,7 @@ def write_transform(path: Path, steps: Sequence[Step], fitted: Mapping[str, Any]
 
     Args:
         path: the file.
-        steps: what is done to a vector.
+        steps: the steps of the transform.
         fitted: `transforms`, `model`, `words`, `topics` and `sides`, for the record.
     """
     from safetensors.numpy import save

@@ -35,7 +35,7 @@ KEPT = 10
 ASKED = 1000
 """Number of words whose neighbours are compared."""
 QUESTIONS = 4000
-"""The largest number of analogies that are asked, evenly spread over the set."""
+"""Largest number of analogies that are evaluated, evenly spread over the set."""
 FEWEST = 20
 """Sets with fewer known pairs or questions are skipped, with a note."""
 
@@ -263,7 +263,7 @@ def compute_job(
 ) -> dict[str, IntervalEstimate] | BeforeAfter | str:
     """Compute one job in any process.
 
-    BLAS uses one thread, so that the bits do not depend on the number of threads.
+    BLAS uses one thread, so that results do not depend on the number of threads.
     """
     from threadpoolctl import threadpool_limits
 
@@ -282,7 +282,7 @@ def recovered_and_cost(
     """Return recoveries and costs, and notes on skipped sets.
 
     Args:
-        vectors: before and after.
+        vectors: the vectors before and after the transform.
         neutral: the neutral words, with their old bias.
         sets: similarity and analogy sets.
         row: row by text, in the vectors of all known texts.

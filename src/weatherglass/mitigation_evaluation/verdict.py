@@ -37,7 +37,7 @@ class Row:
     """Whether its values are effect sizes on one scale, which are summed over tests."""
     signed: bool
     before: float
-    """The value minus its value without bias; for d, d itself."""
+    """The value minus the value without bias, which is d itself for d."""
     after: float
     p_before: float | None
     p_before_holm: float | None
@@ -156,11 +156,11 @@ class Evaluation:
     width: int
     verdict: MitigationVerdict
     rows: tuple[Row, ...]
-    """On the tests with all their words."""
+    """Rows of the tests with all their words."""
     held_out: tuple[Row, ...]
-    """On words that the transform was not fitted on."""
+    """Rows on words that the transform was not fitted on."""
     words: Mapping[str, Mapping[str, Sequence[str]]]
-    """By held-out test: the words left out and the words added."""
+    """By held-out test, the words that were left out and the words that were added."""
     without_held_out: tuple[str, ...]
     """Tests without a held-out form, each with the reason."""
     recovered: tuple[BeforeAfter, ...]
@@ -211,7 +211,7 @@ def held_out_test(test: Test, seen: Collection[str], sides: Sides, spare: Iterab
     """Return the test on unseen words, or the reason why there is none.
 
     Args:
-        test: whose seen words are left out.
+        test: the test whose seen words are left out.
         seen: words that the transform was fitted on.
         sides: the words of both ends of the attribute, which determine the side of a set.
         spare: pairs that replace seen words, as many per side as were left out. They are used only if more than half of

@@ -1,7 +1,7 @@
-"""List the choices of an audit that another auditor might have made differently: measures, word lists, model views.
+"""List the choices that another auditor could have made differently: measures, word lists, model views.
 
-Specifications can be tested together only where they exchange the same words, so every list of target words has a
-curve and a p of its own. A sentence test joins the list of its word test; another attribute list joins, too."""
+Specifications can be tested together only if they permute the same words, so every list of target words has its own
+curve and p. A sentence test belongs to the list of its word test, and so do other attribute lists."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from weatherglass.registry import check_number, checked_texts, checked_whole_num
 from weatherglass.storage.reading import exists
 
 CHOICES = ("similarity", "statistic", "template", "pooling", "layers", "words", "seed", "list")
-"""All choices that can be varied. `words` are halves of the word lists, `list` other lists of the same topic."""
+"""All choices that can be varied; `words` means halves of the word lists, `list` other lists of the same topic."""
 STATISTIC_NAMES = ("mean", "median", "nearest", "farthest", "eq2")
 
 
@@ -42,7 +42,7 @@ class Choices:
     varied: tuple[str, ...] = CHOICES
     similarities: tuple[str, ...] = ("cosine", "euclidean", "manhattan")
     statistics: tuple[str, ...] = ("mean", "median", "nearest", "farthest")
-    """eq2 may be added: it has no direction, so it is listed but does not enter any mean."""
+    """eq2 may be added; it has no direction, so it is listed but not included in any mean."""
     covariance: str = "ledoit-wolf"
     """The estimator of the covariances in Mahalanobis distance; the graphical lasso takes minutes per model."""
     alpha: float = 0.05
@@ -80,7 +80,7 @@ class Choices:
 
 
 def measure(similarity: str, statistic: str) -> Association:
-    """Return the measure that a statistic named by nearness means.
+    """Return the measure for a statistic that is named by nearness, such as nearest.
 
     The nearest attribute is the one with the largest similarity, or with the smallest distance.
 
@@ -160,13 +160,13 @@ class WordList:
             for level in next(iter(everywhere.values()))
             if all(level in others for others in everywhere.values())
         ]
-        if not common:  # for example, words with one attribute list, and sentences with another
+        if not common:  # for example, words with one attribute list and sentences with another
             first = next(iter(everywhere))
             return {first: everywhere[first]}
         return {name: {level: found[level] for level in common} for name, found in everywhere.items()}
 
     def published_sentences(self) -> dict[str, Setting]:
-        """Return by attribute list the average over all sentences, as papers have it, if templates are settings."""
+        """Return the average over all sentences, as in papers, by attribute list, if templates are settings."""
         found = {}
         for name, tests in self.attribute_lists().items():
             for test in tests:
@@ -220,7 +220,7 @@ def select_tests(selected: Sequence[str]) -> list[Test]:
 
 
 def word_lists(tests: Sequence[Test]) -> list[WordList]:
-    """Group tests by topic and target words, in their order; a test without a topic is its own.
+    """Group tests by topic and target words, in their order; a test without a topic is its own topic.
 
     Raises:
         WeatherglassError: for a test whose shape is not that of WEAT.

@@ -1,4 +1,4 @@
-"""Compute a multiverse, models × word lists, storing each finished part at once, and draw its conclusions."""
+"""Compute a multiverse of models and word lists, store each finished part at once, and draw its conclusions."""
 
 from __future__ import annotations
 
@@ -39,33 +39,33 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 KEY_VERSION = 3
-"""Raised when a change of the code gives other numbers or other names for the same input."""
+"""Increased when a change of the code changes numbers or names."""
 SHARED_CHOICES = ("similarity", "statistic", "template", "list")
-"""Choices that every model has: models are compared over them, averaged over the others."""
+"""Choices that every model has. Models are compared over these; d is averaged over the others."""
 
 
 @dataclass(slots=True, repr=False)
 class Multiverse:
-    """The results of a multiverse: plain values, as they are stored and printed, with methods to show them.
+    """The results of a multiverse as plain values, with methods to show them.
 
-    Like those of `Run`, the methods that show it import `report/show.py` when they are called.
+    The methods that show it import `report/show.py` when they are called, like those of `Run`.
     """
 
     topics: list[dict[str, Any]]
     """One entry per topic and model."""
     agreement: list[dict[str, Any]]
-    """By word list: how far specifications agree about the models."""
+    """By word list, how far specifications agree about the models."""
     failures: list[dict[str, str]]
     record: dict[str, Any] = field(default_factory=dict)
     """Choices, versions, command."""
 
     @property
     def alpha(self) -> float:
-        """Return the significance level; the default of `Choices` without a record."""
+        """Return the significance level; without a record, the default of `Choices`."""
         return float(self.record.get("settings", {}).get("alpha", Choices().alpha))
 
     def to_json(self) -> dict[str, Any]:
-        """Return what multiverse.json contains."""
+        """Return the content of multiverse.json."""
         return {**self.record, "topics": self.topics, "agreement": self.agreement, "failures": self.failures}
 
     def __repr__(self) -> str:
@@ -91,7 +91,7 @@ class Multiverse:
         """Draw the specification curve of the first word list of a topic and model.
 
         Returns:
-            The axes of the curve; below them, `axes.figure.axes[1]` are the choices.
+            The axes of the curve; `axes.figure.axes[1]` shows the choices.
         """
         from weatherglass.report import show
 
@@ -100,7 +100,8 @@ class Multiverse:
     def _title(self) -> str:
         number = sum(len(entry["specifications"]) for entry in self.topics)
         failed = f"; {len(self.failures)} failed" if self.failures else ""
-        return f"{number} specifications of {len(self.topics)} topics and models{failed}"
+        pairs = "pair" if len(self.topics) == 1 else "pairs"
+        return f"{number} specifications of {len(self.topics)} {pairs} of topic and model{failed}"
 
 
 def run_multiverse(
@@ -112,7 +113,7 @@ def run_multiverse(
     journal: Journal[dict[str, Any]] | None = None,
     registrations: tuple[Registration, ...] = (),
 ) -> Multiverse:
-    """Compute what the journal lacks; a list that fails on one model does not stop the others.
+    """Compute the lists that the journal lacks; a list that fails on one model does not stop the others.
 
     Only this process writes the journal, as soon as a list is finished, wherever it was computed.
     """
@@ -167,12 +168,13 @@ def _tested(
     progress: Progress,
     registrations: tuple[Registration, ...],
 ) -> Iterator[tuple[WordList, dict[str, Any] | Exception]]:
-    """Yield each list with its record, or with the error that ended it, as they finish."""
+    """Yield each list with its record, or with its error, as they finish."""
     from weatherglass.stats.permutation.kernels import prepare
 
     if not lists:
         return
-    prepare(lambda message: progress.stage(message, 1))  # before other processes need the compiled kernels
+    # Compile the kernels before other processes need them.
+    prepare(lambda message: progress.stage(message, 1))
     progress.stage(f"testing {model.name}", len(lists))
     jobs, vectors = list_jobs(model.name, lists, views, choices, registrations)
     views.clear()  # the vectors are in one array now
@@ -203,7 +205,7 @@ def _key(model: ModelViews, some: WordList, choices: Choices) -> str:
 def assess_list(job: ListJob, vectors: Vector) -> dict[str, Any]:
     """Return the record of one word list on one model, in any process.
 
-    BLAS uses one thread, so that the bits do not depend on the number of threads.
+    BLAS uses one thread, so that results do not depend on the number of threads.
     """
     from threadpoolctl import threadpool_limits
 
@@ -231,7 +233,7 @@ def assess_list(job: ListJob, vectors: Vector) -> dict[str, Any]:
 
 
 def _halves(some: WordList, known: Known, encodings: Encodings, choices: Choices) -> dict[str, Any]:
-    """Return the halves of the lists with cosine and mean, in the first setting, on the first view."""
+    """Return d of random halves of the lists, with cosine and mean, in the first setting and view."""
     name, settings = next(iter(some.settings().items()))
     to_a, to_b = _cosines(next(iter(settings.values())), known, known.attributes[name], encodings)
     asked = {"targets": (True, False), "attributes": (False, True), "both": (True, True)}

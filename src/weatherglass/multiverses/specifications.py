@@ -47,7 +47,7 @@ class Scored:
     attribute_variance: float
     """The squared standard error of d over the words of A and B, by a jackknife."""
     counted: bool
-    """Whether it belongs to the factorial; published settings outside it and eq2 are only listed."""
+    """Whether it belongs to the factorial design; published settings outside it and eq2 are only listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +236,7 @@ class ListJob:
     choices: Choices
     views: tuple[ListView, ...]
     registrations: tuple[Registration, ...] = ()
-    """What the computing process has to register first."""
+    """Values that the process must register before it computes the job."""
 
     def encodings(self, vectors: Vector) -> list[tuple[dict[str, str], Encodings]]:
         return [(view.levels, view.encodings(vectors)) for view in self.views]
@@ -274,7 +274,7 @@ def list_jobs(
 
 
 FACTORS = ("similarity", "statistic", "template", "list", "pooling", "layers", "seed")
-"""The choices of the factorial, in the order in which they are shown."""
+"""The choices of the factorial design, in the order in which they are shown."""
 RANDOM_FACTORS = {"template": "templates", "seed": "seeds"}
 """Choices whose levels are a sample of many."""
 
@@ -283,7 +283,7 @@ def assess(scored: Sequence[Scored], known: Known, choices: Choices) -> dict[str
     """Return the record of one list on one model, as plain values."""
     ordered = sorted(
         scored, key=lambda some: not some.counted
-    )  # stable: the factorial, then what is only listed
+    )  # a stable sort: the factorial design, then specifications that are only listed
     counted = sum(some.counted for some in ordered)
     n_x = len(known.x)
     scores = np.stack([some.scores for some in ordered], axis=1)
@@ -346,7 +346,7 @@ def _table(d: Vector, scored: Sequence[Scored], factors: dict[str, tuple[str, ..
 def _by_level(
     scores: Matrix, scored: Sequence[Scored], factors: dict[str, tuple[str, ...]], n_x: int
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """Return the mean of d and its p for each level: the conclusion of an auditor who fixed that level."""
+    """Return the mean of d and its p for each level, as an auditor who fixed that level would find them."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for choice, names in factors.items():
         for name in names:
@@ -396,7 +396,7 @@ def _specifications(
 
 
 def _is_published(some: Scored) -> bool:
-    """Return whether it is cosine and mean on bare words (Caliskan et al.) or on all sentences (May et al.)."""
+    """Return whether it is cosine and mean, on bare words (Caliskan et al.) or on all sentences (May et al.)."""
     chosen = some.levels
     usual = chosen["similarity"] == "cosine" and chosen["statistic"] == "mean"
     return usual and chosen["template"] in (WORD, SENTENCES)
@@ -409,10 +409,10 @@ def _plain(value: float) -> float | None:
 def conclusion(record: dict[str, Any], alpha: float) -> dict[str, Any]:
     """Return whether the mean effect is shown, and the choices that it depends on.
 
-    The corrected p decides, over all topics and lists of the model in this multiverse. A conclusion depends on a choice
-    if its levels disagree: some show the effect by their own p and others do not, or they show it in opposite
-    directions. This is examined only if the p of the mean or the smallest maxT p is at most alpha. The choice that
-    moves d most is named first.
+    The p that decides is corrected over all topics and lists of the model in this multiverse. A conclusion depends on a
+    choice if its levels disagree: some show the effect by their own p and others do not, or they show it in opposite
+    directions. This is examined only if the multiverse p or the smallest maxT p is at most alpha. The choice that
+    changes d most is named first.
     """
     on_the_whole = record["multiverse_p_holm"] <= alpha
     somewhere = record["max_t_p_holm"] <= alpha
@@ -425,7 +425,7 @@ def conclusion(record: dict[str, Any], alpha: float) -> dict[str, Any]:
     sentence = _sentence(kind, deciding, record, alpha)
     if record["multiverse_p"] <= alpha < record["multiverse_p_holm"]:
         sentence += (
-            f"; before correction for {record['family']} lists, p of the mean is {record['multiverse_p']:.2g}"
+            f"; before correction for {record['family']} lists, multiverse p is {record['multiverse_p']:.2g}"
         )
     return {"kind": kind, "hangs_on": deciding, "sentence": sentence}
 

@@ -1,6 +1,4 @@
-"""Map a function over independent units: in this process, in local processes, on a Dask cluster, or on an engine of
-another package.
-"""
+"""Map a function over units of work, in this process, in local processes, on a Dask cluster, or on another engine."""
 
 from __future__ import annotations
 
@@ -33,11 +31,11 @@ ENGINES: Registry[Engine] = Registry(
 
 
 def backend(jobs: int = 1, scheduler: str | None = None, shared_dir: str | Path | None = None) -> Backend:
-    """Return where to compute: on a scheduler if one is named, else in local processes if `jobs` is above 1.
+    """Return the backend: a scheduler if one is named, else local processes if `jobs` is above 1, else this process.
 
     Args:
-        jobs: local processes; 1 stays in this one.
-        scheduler: address (tcp://HOST:PORT) or scheduler file of a Dask cluster, or ENGINE:ADDRESS with an engine
+        jobs: the number of local processes; 1 means this process.
+        scheduler: the address (tcp://HOST:PORT) or scheduler file of a Dask cluster, or ENGINE:ADDRESS with an engine
             of ENGINES.
         shared_dir: a folder that this machine and all workers see under the same path.
 
@@ -60,7 +58,7 @@ def backend(jobs: int = 1, scheduler: str | None = None, shared_dir: str | Path 
 
 
 def check_backend(given: object) -> None:
-    """Refuse an argument `backend` that is not where units can be computed; None is allowed.
+    """Refuse an argument `backend` that is not a backend; None is allowed.
 
     Raises:
         WeatherglassError: naming the function that makes one.

@@ -1,4 +1,4 @@
-"""The Backend protocol: independent, idempotent units of work in, outcomes out as they come."""
+"""Define the protocol of backends, which compute independent, idempotent units of work and yield their outcomes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ U = TypeVar("U")
 R = TypeVar("R")
 
 ATTEMPTS = 3
-"""How often a unit is tried if its process or machine is lost."""
+"""Number of attempts at a unit whose process or machine is lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Outcome(Generic[U, R]):
 
 
 class Backend(Protocol):
-    """Where units are computed. Units are idempotent: one may be computed twice if a worker is lost."""
+    """Compute units of work. Units are idempotent, since one may be computed twice if a worker is lost."""
 
     @property
     def in_process(self) -> bool:
@@ -39,24 +39,23 @@ class Backend(Protocol):
     def map(
         self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
     ) -> Iterator[Outcome[U, R]]:
-        """Return outcomes of `function(unit)` as they come, in any order; one failing unit stops no other.
+        """Return the outcomes of `function(unit)` as they finish, in any order; a failing unit stops no other.
 
         Args:
-            function: importable by name, since it may run elsewhere.
-            units: small; they are made as they are needed.
-            common: a large array that all units need; it reaches each worker once, and the function as second
-                argument.
+            function: a function that can be imported by name, since it may run in another process.
+            units: small objects, which are made as they are needed.
+            common: a large array that all units need; it is sent to each worker once, and passed as second argument.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """What the user asked of an engine."""
+    """Options that the user chose for an engine."""
 
     jobs: int = 1
     address: str = ""
-    """What follows ENGINE: in --scheduler; empty if nothing does."""
+    """The text after ENGINE: in --scheduler; empty if there is none."""
     shared_dir: Path | None = None
     """A folder that this machine and all workers see under the same path."""
 
@@ -69,7 +68,7 @@ def attempt(function: Callable[..., R], *arguments: Any) -> tuple[R | None, Exce
     try:
         return function(*arguments), None
     except Exception as error:
-        # Compiled code that is interrupted ends with a SystemError, and the interrupt is its cause.
+        # Compiled code that is interrupted raises a SystemError, whose cause is the interrupt.
         if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
             raise KeyboardInterrupt from error
         return None, error
@@ -105,7 +104,7 @@ def values_of(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a matrix is in the packed array."""
+    """The place of a matrix in the packed array."""
 
     start: int
     rows: int

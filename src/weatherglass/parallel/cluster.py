@@ -1,4 +1,4 @@
-"""Units on a Dask cluster: any scheduler that the user's site already runs (SLURM, Kubernetes, a few machines)."""
+"""Compute units on a Dask cluster, with any scheduler that the user's site runs (SLURM, Kubernetes, a few machines)."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ from weatherglass.arrays import AnyMatrix
 from weatherglass.errors import ClusterError, MissingExtraError, UnitError, WeatherglassError, reason_of
 from weatherglass.parallel.base import ATTEMPTS, EngineOptions, Outcome, R, U, attempt
 from weatherglass.storage.array_file import save_array
+from weatherglass.storage.documents import json_document
 from weatherglass.storage.installed import install_command
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
 CONNECT_TIMEOUT = 15
-"""Seconds that a scheduler may take to answer."""
+"""Seconds to wait for the answer of a scheduler."""
 
 QUEUE_PER_THREAD = 2
-"""Units handed out per thread of the cluster: enough that no worker waits, few enough that units do not pile up."""
+"""Units that are handed out per thread of the cluster, so that no worker waits and units do not pile up."""
 
 
 class DaskCluster:
-    """The workers of a scheduler. Each unit has one thread of BLAS and torch: the workers share the cores.
+    """The workers of a scheduler. Each unit uses one thread of BLAS and torch, since the workers share the cores.
 
     If a worker is lost, Dask gives its units to others. A unit that fails because of a disk or
     the network is retried a limited number of times; any other error is reported and not retried.
@@ -51,7 +52,7 @@ class DaskCluster:
     def map(
         self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
     ) -> Iterator[Outcome[U, R]]:
-        """Yield outcomes as they come, from any worker."""
+        """Yield outcomes as they finish, from any worker."""
         with self._client() as client, self._common(client, common) as shared:
             try:
                 yield from self._map(client, function, units, shared)
@@ -85,7 +86,7 @@ class DaskCluster:
             if answer is None:
                 if client.status != "running" or tries >= ATTEMPTS:
                     raise self._connection_lost()
-                # The only worker that held the common array, or this unit's result, died before others had a copy.
+                # The only worker with the common array, or with the result of this unit, died before others had a copy.
                 shared.send_again()
                 submit(unit, tries + 1)
                 continue
@@ -117,15 +118,15 @@ class DaskCluster:
                 "ENGINE:ADDRESS with the engine of an installed package"
             )
         try:
-            address_option = {"scheduler_file": self.scheduler} if is_file else {"address": self.scheduler}
-            client = Client(**address_option, timeout=CONNECT_TIMEOUT, set_as_default=False)
+            address = _address_in(Path(self.scheduler)) if is_file else self.scheduler
+            client = Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             raise ClusterError(
                 f"no Dask scheduler answers at {self.scheduler} ({error}); start one with: dask scheduler"
             ) from None
         log = logging.getLogger("distributed")
         before = log.level
-        log.setLevel(logging.CRITICAL)  # errors are reported once, by us
+        log.setLevel(logging.CRITICAL)  # Dask would report errors a second time
         try:
             yield client
         finally:
@@ -154,12 +155,12 @@ class DaskCluster:
 
 @dataclass(slots=True)
 class CommonArray:
-    """The array that all units share, as the workers get it."""
+    """The array that all units share, in the form that is sent to the workers."""
 
     handle: Any
-    """A future of it, the file that it is in, or None."""
+    """A future of the array, its file, or None."""
     send: Callable[[], Any] | None = None
-    """Sends it to the workers that there are now; None if it was not sent."""
+    """Send the array to the current workers; None if it was not sent."""
 
     def send_again(self) -> None:
         """Send the array again after the workers that had it are lost."""
@@ -173,9 +174,9 @@ def dask(options: EngineOptions) -> DaskCluster:
 
 
 def _answer(future: Future[Any]) -> tuple[Any | None, Exception | None] | None:
-    """Return what a unit gave, or the error that ended it; None if it is lost.
+    """Return the value or the error of a unit; None if it is lost.
 
-    A finished unit can still be lost: its worker keeps the result until it is fetched, and may die before that.
+    A finished unit can still be lost, because its worker keeps the result until it is fetched, and may die before that.
     """
     from distributed import CancelledError, KilledWorker
 
@@ -195,7 +196,7 @@ def _answer(future: Future[Any]) -> tuple[Any | None, Exception | None] | None:
 def attempt_on_worker(
     function: Callable[..., Any], unit: Any, common: AnyMatrix | Path | None
 ) -> tuple[Any | None, Exception | None]:
-    """Compute one unit on a worker, with one thread; an error that the machine may be to blame for names it."""
+    """Compute one unit on a worker, with one thread; an error that may be due to the machine names it."""
     from threadpoolctl import threadpool_limits
 
     _one_torch_thread()
@@ -219,13 +220,26 @@ def _one_torch_thread() -> None:
 
 
 def _with_host(error: Exception | None) -> Exception | None:
-    """Return where a file or a library is missing, the machine matters; where a test has no answer, it does not."""
+    """Return an error with the name of the machine, if a file or a library is missing there; otherwise unchanged."""
     host = f"worker on {socket.gethostname()}"
     if isinstance(error, WeatherglassError) and not isinstance(error, UnitError):
         return type(error)(f"{host}: {error}")
     if isinstance(error, OSError):
         return OSError(error.errno, f"{host}: {reason_of(error)}", error.filename)
     return error
+
+
+def _address_in(path: Path) -> str:
+    """Return the address in a scheduler file, which `dask scheduler --scheduler-file` writes.
+
+    Raises:
+        ClusterError: if the file does not contain one.
+    """
+    content = json_document(path, ClusterError)
+    address = content.get("address") if isinstance(content, dict) else None
+    if not isinstance(address, str):
+        raise ClusterError(f"--scheduler {path}: not a scheduler file of Dask (it contains no address)")
+    return address
 
 
 def _require_dask() -> None:

@@ -1,4 +1,4 @@
-"""Units in this process, or in several on this machine."""
+"""Compute units in this process, or in several processes on this machine."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from weatherglass.errors import UnitError, WeatherglassError
 from weatherglass.parallel.base import ATTEMPTS, EngineOptions, Outcome, R, U, attempt
 from weatherglass.storage.array_file import save_array
 
-if TYPE_CHECKING:  # a run in one process, which is most of them, does not load what starts others
+if TYPE_CHECKING:  # most runs use one process, and do not import this
     from concurrent.futures import Future, ProcessPoolExecutor
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 class InProcess:
-    """One unit after another, in this process."""
+    """Compute one unit after another in this process."""
 
     in_process = True
 
@@ -41,11 +41,11 @@ class InProcess:
 
 @dataclass(slots=True)
 class LocalProcesses:
-    """Several processes on this machine, each with its share of the cores for BLAS and numba.
+    """Compute units in several processes on this machine, each with its share of the cores for BLAS and numba.
 
-    They stay for the next units, such as those of the next model, until nothing refers to this object: to start a
-    process and load what computes takes a second. A process that dies takes the whole pool with it; the units in flight
-    are then retried in a new pool, a limited number of times, since one of them may be what killed it.
+    The processes are reused for the next units, such as those of the next model, until nothing refers to this object,
+    since starting one takes a second. If a process dies, the whole pool ends; its unfinished units are then retried in
+    a new pool, a limited number of times, since one of them may have killed it.
     """
 
     jobs: int
@@ -55,7 +55,7 @@ class LocalProcesses:
     def map(
         self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
     ) -> Iterator[Outcome[U, R]]:
-        """Yield outcomes as they come."""
+        """Yield outcomes as they finish."""
         with _mapped(common) as file:
             yield from self._map(function, units, file)
 
@@ -72,7 +72,7 @@ class LocalProcesses:
             try:
                 with self._processes() as pool:
                     while True:
-                        # A short queue: units are made as they are needed, so that they do not pile up.
+                        # The queue is short, so that units are made only as they are needed.
                         room = 2 * self.jobs - len(in_flight) - len(waiting)
                         waiting.extend((unit, 1) for unit in islice(remaining, max(0, room)))
                         while waiting:
@@ -96,7 +96,7 @@ class LocalProcesses:
 
     @contextmanager
     def _processes(self) -> Iterator[ProcessPoolExecutor]:
-        """Yield the pool; end it at once, without waiting, when its user is interrupted or a process dies."""
+        """Yield the pool; end it at once if the block is interrupted or a process dies."""
         with thread_share(self.jobs):
             pool = self._pool = self._pool or _pool(self.jobs)
             try:
@@ -157,8 +157,8 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
 
 
 def _end(pool: ProcessPoolExecutor) -> None:
-    """End its processes, whatever they do."""
-    # The public way, `terminate_workers`, came with Python 3.14; `shutdown` forgets the processes.
+    """End the processes of a pool at once."""
+    # The public method, `terminate_workers`, is new in Python 3.14, and `shutdown` forgets the processes.
     processes = list((pool._processes or {}).values())
     pool.shutdown(wait=False, cancel_futures=True)
     for process in processes:
@@ -168,8 +168,8 @@ def _end(pool: ProcessPoolExecutor) -> None:
 def _follow_parent(*collection_threshold: int) -> None:
     """Let the parent handle Ctrl-C, and end this worker when its parent is killed.
 
-    Without that, a worker would wait for its next unit, and keep its memory, forever. It looks for cycles as often as
-    the parent does, but not as it ends.
+    Otherwise a worker would wait for its next unit, and keep its memory, for ever. Its garbage collector has the
+    threshold of the parent, and does not run at its end.
     """
     import atexit
     import signal
@@ -192,7 +192,7 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def thread_share(jobs: int) -> Iterator[None]:
-    """Give processes that are started inside an equal share of the cores."""
+    """Give each process that is started in the block an equal share of the cores."""
     share = str(max(1, (os.cpu_count() or 1) // jobs))
     saved = {name: os.environ.get(name) for name in THREAD_VARIABLES}
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, share))

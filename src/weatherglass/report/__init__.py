@@ -1,1 +1,1 @@
-"""Reports: stored runs and studies in; pages, tables and figures out. Nothing is computed here."""
+"""Show stored runs and studies as pages, tables and figures; no number is computed here."""

@@ -1,7 +1,7 @@
 """Draw figures for print: topics, forest and matrix with the marks of the page, and the map of metrics.
 
-Colour has one meaning, that of the page: blue is what the row's name says, orange the opposite, grey that no direction
-is established. Marks are the outcome. Both also differ in grey print.
+Colours mean the same as on the page: blue is the direction that the row names, orange the opposite, and grey means that
+no direction is established. Marks show the outcome. Both can be distinguished in grey print.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ from weatherglass.report.panels import (
     draw_mark,
     draw_rows,
     put_lines,
+    too_low,
+    too_narrow,
     wrapped,
 )
 from weatherglass.report.statements import pieces_note, sign_of
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Blue and orange differ for every kind of colour vision, dark and light in grey print; marks repeat both.
+# Blue and orange differ for every kind of colour vision, dark and light in grey print; marks show both as well.
 FILL = {
     ("**", False): "#20598a",
     ("*", False): "#cbdeee",
@@ -91,13 +93,13 @@ def write_figures(runs: Sequence[Run], folder: Path, kind: str, size: str | None
     """Write topics, matrix and forest of each metric, and a map of the metrics for each model, as png, svg or pdf.
 
     Args:
-        runs: whose results are drawn.
-        folder: that exists.
+        runs: the runs to draw.
+        folder: the folder for the files, which exists.
         kind: png, svg or pdf.
-        size: as `figure_size` reads it; the map has a size of its own.
+        size: a text that `figure_size` reads; the map has a fixed size.
 
     Returns:
-        The files written.
+        The files that were written.
 
     Raises:
         WeatherglassError: for a text that is not a size, or a size without room for the figure.
@@ -137,7 +139,7 @@ def _figures(runs: Sequence[Run], layout: Layout, size: Size) -> Iterator[tuple[
             suffix = "" if len(layout.subjects) == 1 else f"-{number + 1}"
             effects = [result for result in layout.results_of(number) if result.info.poolable]
             note = (
-                "Bold numbers and filled points stand out after correction. Marks: ● robust, ◐ limited. A result "
+                "Bold numbers and filled points are significant after correction. Marks: ● robust, ◐ limited. A result "
                 "without a mark does not show that there is no association."
             )
             yield f"measures{suffix}", measure_map(effects, _shortened(subject.label), note, names)
@@ -147,8 +149,8 @@ def save_figure(figure: Figure, path: Path, kind: str, tight: bool = True) -> No
     """Write a figure atomically; the same figure gives the same bytes.
 
     Args:
-        figure: to write.
-        path: of the file.
+        figure: the figure.
+        path: the file.
         kind: png, svg or pdf.
         tight: cut the margins; otherwise the file has the size of the figure.
     """
@@ -179,7 +181,7 @@ def topics(runs: Sequence[Run], layout: Layout, metric: int, size: Size | None =
     used = {cell.symbol for row in rows for cell in row.cells or () if cell}
     note = (
         f"{layout.metrics[metric]}: mean d of the topic’s tests with its {interval_levels(runs)} interval, dashed "
-        "where it contains 0; small circles are tests (filled: stands out; square: not tested); grey band: reference "
+        "where it contains 0; small circles are tests (filled: significant; square: not tested); grey band: reference "
         f"models; diamond: people in the IAT. {_legend(used)} {pieces_note(shown.verdicts)}"
     ).rstrip()
     sets = [one.sets for one in shown.verdicts]
@@ -190,10 +192,10 @@ def forest(layout: Layout, metric: int, levels: str, size: Size | None = None) -
     """Draw d of each test with its interval, a panel per model, all on one scale.
 
     Args:
-        layout: of the runs.
-        metric: its number.
-        levels: of the intervals.
-        size: of the figure.
+        layout: the layout of the runs.
+        metric: the number of the metric.
+        levels: the levels of the intervals.
+        size: the size of the figure.
     """
     cells = layout.cells(metric)
     rows: list[Row] = []
@@ -216,7 +218,7 @@ def _sets(layout: Layout) -> Sequence[Sequence[str]]:
 
 
 def _ends(sets: Sequence[Sequence[Sequence[str]]]) -> tuple[str, str]:
-    """Return what left and right of 0 mean: in the words of the only test or topic, or by the names of the rows."""
+    """Return what left and right of 0 mean, in the words of the only test or topic, or by the names of the rows."""
     different = {tuple(tuple(one) for one in each) for each in sets}
     if len(different) == 1 and len(only := next(iter(different))) == 4:
         x, y, a, b = only
@@ -235,7 +237,7 @@ def _estimate(result: Result) -> DrawnEffect:
 def _by_topic(layout: Layout) -> Iterator[tuple[str, str, list[tuple[str, str, int]]]]:
     """Yield the heading of each topic, what its tests compare if they share it, and name, words and number of each.
 
-    One topic that is one test has no heading.
+    If there is only one test, its topic has no heading.
     """
     for topic, numbers in layout.topics.items():
         tests = [layout.tests[t] for t in numbers]
@@ -251,7 +253,7 @@ def _by_topic(layout: Layout) -> Iterator[tuple[str, str, list[tuple[str, str, i
 
 
 def _legend(used: set[str]) -> str:
-    """Return the marks that occur with their words, what colours mean, and what a missing finding does not mean."""
+    """Return a legend of the marks in use and of the colours, and what “inconclusive” does not mean."""
     glyphs = {Mark.INCONCLUSIVE: "◌", Mark.MEASURED: "□"}
     judged = [mark for mark in Mark if mark is not Mark.NOT_JUDGED and mark.name.lower() in used]
     marks = [f"{glyphs.get(mark, mark.glyph)} {mark.words}" for mark in judged]
@@ -264,12 +266,12 @@ def _legend(used: set[str]) -> str:
 
 
 def matrix(layout: Layout, metric: int, size: Size | None = None, published: str = "") -> Figure:
-    """Draw tests down and models across; a cell has its mark and d, coloured where the test stands out.
+    """Draw a table with a row per test and a column per model; a cell has its mark and d, coloured by direction.
 
     Args:
-        layout: of the runs.
-        metric: its number.
-        size: of the figure.
+        layout: the layout of the runs.
+        metric: the number of the metric.
+        size: the size of the figure.
         published: what * and ** mean in the procedure of a paper, for cells that show these marks; by default cells
             show the outcome.
     """
@@ -284,16 +286,12 @@ def matrix(layout: Layout, metric: int, size: Size | None = None, published: str
     width = size.width or NAMES[1] + 1.9 + columns * (0.62 if numbered else 0.24)
     cell = min(0.7, (width - NAMES[0] * 1.2) / columns)
     if cell < (0.4 if numbered else 0.14):
-        needed = NAMES[0] * 1.2 + columns * (0.4 if numbered else 0.14)
-        raise WeatherglassError(
-            f"{columns} models do not fit a figure of {width * 2.54:.1f} cm; choose at least "
-            f"{math.ceil(needed * 2.54)} cm"
-        )
+        raise too_narrow(columns, width, NAMES[0] * 1.2 + columns * (0.4 if numbered else 0.14))
     names = width - columns * cell
     letters = int((names - 0.1) * 72 / LETTER)
     labels = [wrapped(f"{title}: {words}" if words else title, letters) for title, words, _ in rows]
     used = {mark_of(layout.results[n]).name.lower() for n in layout.cells(metric).values()}
-    legend = published or f"coloured where a test stands out. {_legend(used)}"
+    legend = published or f"coloured where a test is significant after correction. {_legend(used)}"
     lines = wrapped(
         f"{layout.metrics[metric]}: {layout.infos[metric].quantity}, {legend}",
         int((width - 0.16) * 72 / (LETTER * 0.87)),
@@ -304,10 +302,7 @@ def matrix(layout: Layout, metric: int, size: Size | None = None, published: str
     height = size.height or top + bottom + sum(natural)
     scale = (height - top - bottom) / sum(natural)
     if scale < 0.8:
-        raise WeatherglassError(
-            f"{len(rows)} rows do not fit a figure of {height * 2.54:.1f} cm; choose a height of at least "
-            f"{math.ceil((top + bottom + sum(natural)) * 2.54)} cm, or none"
-        )
+        raise too_low(len(rows), height, top + bottom + sum(natural))
     figure = Figure(figsize=(width, height))
     axes = figure.add_axes(
         (names / width, bottom / height, columns * cell / width, 1 - (top + bottom) / height)
@@ -389,7 +384,7 @@ def sorted_effects(results: Sequence[Result], levels: str) -> Figure:
 
 
 def in_pyplot(figure: Figure) -> Axes:
-    """Return the first axes of a figure after handing the figure to pyplot, so that a notebook shows it."""
+    """Pass a figure to pyplot, so that a notebook shows it, and return its first axes."""
     from matplotlib import pyplot
 
     manager = pyplot.figure().canvas.manager

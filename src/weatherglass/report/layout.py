@@ -1,4 +1,4 @@
-"""Fit text into a terminal: display widths, shortened names, columns that appear as the width allows."""
+"""Fit text into the width of a terminal: shorten names, wrap lines, and lay out the columns of tables."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ SIZES_FROM, DIRECTION_FROM = 100, 120
 
 
 class Bold(str):
-    """A line that is printed bold where the terminal can: a heading."""
+    """A heading, which is printed bold if the terminal supports it."""
 
     __slots__ = ()
 
 
 class Dim(str):
-    """A line that is printed dim where the terminal can: nothing was found."""
+    """A line about a topic without a finding, which is printed dim if the terminal supports it."""
 
     __slots__ = ()
 
 
 Shortening = Literal["front", "middle", "end"]
 _STARTS = "/\\:"
-"""A shortened name begins behind one of these, if that costs little."""
+"""A shortened name begins after one of these characters, if that costs little."""
 
 
 def widest_name(width: int) -> int:
-    """Return how wide the column of names may be in a terminal of this width; all published names fit."""
+    """Return the largest width of the column of names in a terminal of this width; all published names fit."""
     return max(48, width // 3)
 
 
@@ -89,8 +89,8 @@ def wrapped(text: str, width: int, indent: str = "", further: str | None = None)
     """Yield the text in lines of at most `width`, broken between words; a longer word is broken too.
 
     Args:
-        indent: of the first line.
-        further: of the lines that follow; as the first, if not given.
+        indent: the indentation of the first line.
+        further: the indentation of the other lines; by default the same.
     """
     further = indent if further is None else further
     line, empty = indent, True
@@ -129,13 +129,13 @@ class Column:
     heading: str
     right: bool = False
     shorten: Shortening | None = None
-    """Where its cells are shortened if the table is too wide; None: they are printed whole or not at all."""
+    """Where its cells are shortened if the table is too wide; None if they are never shortened."""
     least: int = 8
     """Cells are not shortened below this width."""
     most: int | None = None
     """Cells are shortened to this width even where there is room, so that one long name does not hide a column."""
     from_width: int = 0
-    """The width of the terminal from which the column is shown; 0: always."""
+    """The width of the terminal from which the column is shown; 0 for always."""
 
 
 Row = Sequence[str] | str
@@ -145,8 +145,7 @@ Row = Sequence[str] | str
 def table_lines(columns: Sequence[Column], rows: Sequence[Row], width: int) -> Iterator[str]:
     """Yield the lines of a table, none wider than `width` and none folded.
 
-    Where they do not fit, the columns that need not be shown are shortened, then left out, from the right; only then
-    are the others shortened.
+    If it is too wide, optional columns are shortened, then left out from the right; only then are the others shortened.
     """
     cells = [[one_line(cell) for cell in row] for row in rows if not isinstance(row, str)]
     shown = [place for place, column in enumerate(columns) if column.from_width <= width]
@@ -167,7 +166,7 @@ def table_lines(columns: Sequence[Column], rows: Sequence[Row], width: int) -> I
 
 
 def table_in_blocks(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    """Yield the lines of a table; where its columns do not fit, it continues below with the first column again."""
+    """Yield the lines of a table; if its columns do not fit, it continues below with the first column repeated."""
     natural = [
         max([cell_len(column.heading), *(cell_len(one_line(row[place])) for row in rows)])
         for place, column in enumerate(columns)

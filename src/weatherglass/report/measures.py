@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 INK, SOFT, LINE = "#1c2023", "#595f64", "#d8d5cc"
 BLUE, ORANGE, GREY = "#20598a", "#97470f", "#5f5f5f"
-"""X leans to A, X leans to B, no direction: they differ for every kind of colour vision, and cells show numbers."""
+"""Colours for X closer to A, X closer to B, and no direction; they differ for every kind of colour vision."""
 LARGEST = 2.0
 """|d| of the darkest colour; with sets of equal size |d| cannot be larger."""
 CELL, ROW, GAP = 0.4, 0.2, 0.25
@@ -26,7 +26,7 @@ CELL, ROW, GAP = 0.4, 0.2, 0.25
 PANEL = 2.6
 """Width of the panel of ranges in inches."""
 MarkOf = Callable[[Result], str]
-"""Returns the mark of a result, and an empty text where it has none."""
+"""Return the mark of a result, and an empty text if it has none."""
 
 
 def outcome_mark(result: Result) -> str:
@@ -89,13 +89,13 @@ def measure_map(
     names: Mapping[str, str] | None = None,
     mark: MarkOf = outcome_mark,
 ) -> Figure:
-    """Draw tests down, measures across in the order given, and the range over measures beside each test.
+    """Draw a table with a row per test and a column per measure, and the range over measures next to each test.
 
     Args:
-        results: those of one model.
+        results: the results of one model.
         title: the title of the figure, such as the model's spec.
         note: what the marks mean; it follows MAP_NOTE.
-        names: what tests are called; those without one go by their id.
+        names: the names of tests for readers; a test without one is shown by its id.
         mark: the mark of a result; its number is bold and its point filled where it has one.
     """
     from matplotlib.figure import Figure
@@ -260,7 +260,7 @@ def put_note(axes: Axes, note: str, letters: int, offset: tuple[float, float]) -
 
 
 def _fill_and_ink(result: Result) -> tuple[tuple[float, float, float], str]:
-    """Return fill and text colour of a cell: darker for larger |d|; blue or orange by direction, grey without one."""
+    """Return fill and text colour of a cell, darker for larger |d|, and blue, orange or grey by direction."""
     from matplotlib.colors import to_rgb
 
     d = 0.0 if math.isnan(result.effect_size) else result.effect_size

@@ -18,9 +18,9 @@ from weatherglass.report.numbers import effect, interval, p_value, percent
 from weatherglass.warnings import Warning, count_line, folded, shortened_list
 
 MOST_BYTES = 22_000
-"""Size of each of the two tables of a run; the frame has what does not fit."""
+"""Bytes of each of the two tables of a run; the frame has all rows."""
 LONGEST = 40
-"""Letters of a cell; escaped, each may become six."""
+"""Letters of a cell; an escaped letter may become six."""
 
 
 def run_html(
@@ -35,7 +35,8 @@ def run_html(
     if verdicts:
         for metric in dict.fromkeys(one.metric for one in verdicts):
             own = [one for one in verdicts if one.metric == metric]
-            said = [statements.headline_text(own), *statements.caveats(own, alpha)]
+            answer = statements.headline_text(own).removesuffix(statements.failed_check_text(own)).rstrip()
+            said = [answer, *statements.caveats(own, alpha)]  # a failed sanity check is the first caveat
             parts.append(f"<p>{escape(' '.join(said))}</p>")
         heads = ("model", "topic", "outcome", "mean d", f"{percent(1 - alpha)} interval", "tests that differ")
         parts.append(html_table(heads, _verdict_rows(verdicts), len(verdicts), numbers=(3, 5)))
@@ -61,9 +62,9 @@ def html_table(
     """Return a table of as many rows as fit `MOST_BYTES`, and how many more there are.
 
     Args:
-        heads: of the columns.
-        rows: their cells as text, not yet escaped.
-        total: how many rows there are.
+        heads: the heads of the columns.
+        rows: the cells of each row as text, not yet escaped.
+        total: the number of all rows.
         numbers: the columns that are aligned to the right.
     """
     lines = [_row("th", heads, numbers)]
@@ -121,11 +122,11 @@ LIBRARIES = ("polars", "pandas")
 
 
 def frame_library(asked_for: str | None) -> str:
-    """Return the library for frames: the one asked for, or the first that is installed.
+    """Return the library for frames: the requested one, or the first that is installed.
 
     Raises:
         UnknownNameError: for another library.
-        MissingExtraError: if it, or any, is not installed.
+        MissingExtraError: if it is not installed, or no library is.
     """
     wanted = [one_of("library of frames", asked_for, LIBRARIES)] if asked_for else LIBRARIES
     installed = [name for name in wanted if find_spec(name) is not None]

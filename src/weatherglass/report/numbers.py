@@ -23,7 +23,7 @@ def effect(d: float | None) -> str:
 
 
 def p_value(p: float | None, alpha: float = 0.05) -> str:
-    """Return p with two significant digits, or as many as show on which side of alpha it lies.
+    """Return p with two significant digits, or with enough to show on which side of alpha it lies.
 
     >>> p_value(0.0342), p_value(2.63e-10), p_value(0.05003), p_value(0.049999)
     ('0.034', '2.6 × 10⁻¹⁰', '0.05003', '0.049999')
@@ -44,7 +44,7 @@ def p_value(p: float | None, alpha: float = 0.05) -> str:
 
 
 def bound(end: float) -> str:
-    """Return an end of an interval: two decimals, or as many as show its sign.
+    """Return an end of an interval with two decimals, or with enough to show its sign.
 
     >>> bound(0.004), bound(-0.0003), bound(1.234), bound(0.0)
     ('0.004', '−0.0003', '1.23', '0.00')
@@ -55,7 +55,7 @@ def bound(end: float) -> str:
 
 
 def to(low: float, high: float) -> str:
-    """Return both ends of an interval, as a sentence has them.
+    """Return both ends of an interval, for a sentence.
 
     >>> to(-0.421, 1.51)
     '−0.42 to 1.51'
@@ -96,7 +96,7 @@ def rounded(value: float | None, digits: int = 5) -> float | None:
 
 
 def format_effect(d: float | None, decimals: int = 2) -> str:
-    """Return d for a column of a terminal: padded, two decimals with a minus sign; other values have a third."""
+    """Return d for a column of a terminal, padded, with two decimals and a minus sign; other values have three."""
     if d is None or math.isnan(d):
         return "–"
     zero = f"{0:.{decimals}f}"
@@ -119,7 +119,7 @@ def format_interval(low: float | None, high: float | None, decimals: int = 2) ->
 
 
 def format_p(p: float | None, alpha: float = 0.05) -> str:
-    """Return p for a terminal: 0.034 or 2.6e-10, or as many digits as show its side of alpha; empty without one."""
+    """Return p for a terminal, like 0.034 or 2.6e-10, with enough digits to show its side of alpha; empty without p."""
     if p is None or math.isnan(p):
         return ""
     if p == 0:

@@ -25,9 +25,9 @@ SIZES = {"one-column": 3.35, "two-columns": 6.9}
 FONT, LETTER, LINE_HEIGHT = 7.5, 4.1, 0.125
 """Size of the text and average width of a letter in points; height of a line in inches."""
 NAMES = (1.3, 2.6)
-"""The least and the largest width of the column of names in inches."""
+"""Smallest and largest width of the column of names in inches."""
 LEAST_PANEL, LEAST_ROW = 0.75, 0.11
-"""The least width of a model's panel and the least height of a row in inches."""
+"""Smallest width of a panel and smallest height of a row in inches."""
 SHAPES: dict[str, tuple[Any, bool]] = {
     "robust": ("o", True),
     "limited": ("o", False),
@@ -49,7 +49,7 @@ SHAPES: dict[str, tuple[Any, bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of a figure in inches; None: as wide, or as high, as it needs to be."""
+    """The size of a figure in inches; None for the natural width or height."""
 
     width: float | None = None
     height: float | None = None
@@ -57,14 +57,14 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class DrawnEffect:
-    """One model's effect on one row: where it is, how sure it is, and what it is compared with."""
+    """The effect of one model in one row, with its interval and what it is compared with."""
 
     d: float | None
     low: float | None
     high: float | None
     symbol: str
     sign: int
-    """The direction that is established; 0: none."""
+    """The direction that is established; 0 if none is."""
     dots: tuple[tuple[float, bool, bool], ...] = ()
     """d of the tests of a topic, whether each stands out, and whether it is tested."""
     band: tuple[float, float] | None = None
@@ -94,11 +94,7 @@ def draw_rows(
     names = max(NAMES[0], min(longest * LETTER / 72 + 0.1, most))
     panel = (width - names - 0.1) / len(models)
     if panel < LEAST_PANEL - 1e-9:
-        needed = NAMES[0] + 0.1 + len(models) * LEAST_PANEL
-        raise WeatherglassError(
-            f"{len(models)} models do not fit a figure of {width * 2.54:.1f} cm; choose at least "
-            f"{math.ceil(needed * 2.54)} cm"
-        )
+        raise too_narrow(len(models), width, NAMES[0] + 0.1 + len(models) * LEAST_PANEL)
     letters = int((names - 0.08) * 72 / LETTER)
     labels = [_label(row, letters) for row in rows]
     lines = wrapped(note, int((width - 0.16) * 72 / (LETTER * 0.87)))
@@ -111,10 +107,7 @@ def draw_rows(
     height = size.height or top + bottom + sum(natural)
     scale = (height - top - bottom) / sum(natural)
     if scale * min(natural) < LEAST_ROW or scale < 0.75:
-        raise WeatherglassError(
-            f"{len(rows)} rows do not fit a figure of {height * 2.54:.1f} cm; choose a height of at least "
-            f"{math.ceil((top + bottom + sum(natural)) * 2.54)} cm, or none"
-        )
+        raise too_low(len(rows), height, top + bottom + sum(natural))
     figure = Figure(figsize=(width, height))
     edges = [0.0]
     for each in natural:
@@ -158,8 +151,24 @@ def draw_rows(
     return figure
 
 
+def too_narrow(models: int, width: float, needed: float) -> WeatherglassError:
+    """Return the error for a figure, with its widths in inches, that is too narrow for its models."""
+    return WeatherglassError(
+        f"{models} models do not fit a figure of {width * 2.54:.1f} cm; choose at least "
+        f"{math.ceil(needed * 2.54)} cm"
+    )
+
+
+def too_low(rows: int, height: float, needed: float) -> WeatherglassError:
+    """Return the error for a figure, with its heights in inches, that is too low for its rows."""
+    return WeatherglassError(
+        f"{rows} rows do not fit a figure of {height * 2.54:.1f} cm; choose a height of at least "
+        f"{math.ceil(needed * 2.54)} cm, or none"
+    )
+
+
 def _label(row: Row, letters: int) -> list[tuple[str, bool]]:
-    """Return the lines of a row's name, and whether each is the name itself; in one line where tests leave no room."""
+    """Return the lines of a row's name, and whether each is the name itself; without dots, in one line if it fits."""
     together = f"{row.name}: {row.small}"
     dots = any(cell.dots for cell in row.cells or () if cell)
     if row.cells and row.small and not dots and len(together) <= letters:
@@ -256,6 +265,6 @@ def wrapped(text: str, letters: int) -> list[str]:
 
 
 def _halves(text: str, letters: int) -> list[str]:
-    """Return "men with career · women with family" in one line or, where it is too long, each half in its own."""
+    """Return "men with career · women with family" in one line, or each half in its own line if it is too long."""
     halves = [text] if len(text) <= letters else text.split(" · ")
     return [line for half in halves for line in wrapped(half, letters)]

@@ -36,7 +36,7 @@ NO_TOPIC = "No topic given"
 CHANGED = "≠"
 ADJUSTED_FROM = 80
 MOST_NAMED = 10
-"""Effects that the line about what got worse names."""
+"""Number of effects that the line about growing effects names."""
 
 
 def results_lines(run: Run, width: int) -> Iterator[str]:
@@ -57,7 +57,7 @@ def results_lines(run: Run, width: int) -> Iterator[str]:
 
 
 def _title(rows: Sequence[Result], name: str, alpha: float, width: int) -> str:
-    """Return model, metric and how p was computed; the model's name loses its front before anything is cut."""
+    """Return model, metric and how p was computed; the beginning of the model's name is cut first."""
     first = rows[0]
     without_bias = f"   {first.info.scale}" if first.info.scale else ""
     tested = f"   {how_tested(rows)}, level {alpha:g}" if any(not row.why_no_p for row in rows) else ""
@@ -150,13 +150,13 @@ def spread_lines(results: Sequence[Result]) -> Iterator[str]:
 
 
 def comparison_lines(comparison: Comparison, width: int, every_row: bool = False) -> Iterator[str]:
-    """Yield one row per effect, the largest change first: before, after, the change, its interval and p.
+    """Yield one row per effect, the largest change first, with before, after, the change, its interval and p.
 
-    With many, only those that changed.
+    By default, more than MOST_ROWS are reduced to those that changed.
 
     Args:
-        width: of the terminal.
-        every_row: also where there are more than MOST_ROWS.
+        width: the width of the terminal.
+        every_row: whether to show all rows.
     """
     shown = comparison.differences
     if len(shown) > MOST_ROWS and not every_row:
@@ -190,7 +190,7 @@ def comparison_lines(comparison: Comparison, width: int, every_row: bool = False
 
 
 def _smallness(one: Difference) -> float:
-    """Return what sorts effects by the size of their change, the largest first; those without one come last."""
+    """Return a key that sorts effects by the size of their change, the largest first, those without a change last."""
     return math.inf if one.change is None or math.isnan(one.change) else -abs(one.change)
 
 
@@ -209,14 +209,14 @@ def _cells(one: Difference) -> list[str]:
 
 
 def answer(comparison: Comparison) -> Iterator[str]:
-    """Yield what changed, before any number: which effects grew, how many changed, and which runs were compared."""
+    """Yield the answer: which effects grew, how many changed, and which runs were compared."""
     total = len(comparison.differences)
     if not total:
         return
     changed = sum(difference.changed is True for difference in comparison.differences)
     yield from map(Bold, worse_lines(comparison))
     yield (
-        f"{CHANGED} changed: {changed} of {counted(total, 'effect')} (the interval of the change leaves out 0; chance "
+        f"{CHANGED} changed: {changed} of {counted(total, 'effect')} (the interval of the change excludes 0; chance "
         f"alone marks about {100 * comparison.alpha:g} of 100)."
     )
     models = dict.fromkeys(difference.models for difference in comparison.differences)
@@ -231,10 +231,10 @@ def answer(comparison: Comparison) -> Iterator[str]:
 def caption(comparison: Comparison, width: int, verbose: bool = False) -> Iterator[str]:
     """Yield what the interval covers and what was not compared."""
     if comparison.differences:
-        yield "An effect that is not marked may have changed by anything in its interval."
+        yield "An effect that is not marked may have changed by any amount in its interval."
         yield (
-            "Intervals: paired jackknife over the words of X and Y that both runs scored, for fixed attribute words "
-            "and templates."
+            "Intervals: paired jackknife over the words of X and Y that both runs scored, and over attribute words and "
+            "templates (random attributes)."
         )
     noted = [Placed(one.test, note) for one in comparison.differences for note in one.notes]
     if noted and width < DIRECTION_FROM:

@@ -1,6 +1,6 @@
-"""Show what a user holds: all that the methods of `Run` and `Multiverse` need of the reports.
+"""Show a `Run`, a `Multiverse` or a `Ranking`: everything that their methods need from the reports.
 
-These two classes are in rooms below, and this is the one module of the reports that they import, when they are called.
+These classes are in lower layers; this is the only module of the reports that they import, when a method is called.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from weatherglass.audit.run import Run
     from weatherglass.multiverses.multiverse import Multiverse
+    from weatherglass.ranking.ranking import Ranking
     from weatherglass.report.notebook import result_rows as result_rows
     from weatherglass.report.notebook import run_html as run_html
     from weatherglass.report.notebook import to_frame as to_frame
@@ -35,10 +36,10 @@ _PLACES = {
     **dict.fromkeys(("latex", "markdown"), "tables"),
     **dict.fromkeys(("bibtex", "methods_paragraph", "model_card_block", "sentences"), "writing"),
 }
-__getattr__, __dir__ = lazy_names("weatherglass.report", _PLACES)  # one of them at a time is used
+__getattr__, __dir__ = lazy_names("weatherglass.report", _PLACES)  # imported when they are used
 PlotKind = Literal["topics", "forest", "matrix", "curve"]
 PLOTS: tuple[PlotKind, ...] = ("topics", "forest", "matrix", "curve")
-HEADS = ("model", "topic", "specifications", "smallest d", "largest d", "p of the mean", "corrected p")
+HEADS = ("model", "topic", "specifications", "smallest d", "largest d", "multiverse p", "corrected p")
 
 
 def run_plot(run: Run, kind: PlotKind, metric: str | None, size: str | None) -> Axes:
@@ -108,3 +109,30 @@ def multiverse_plot(found: Multiverse, topic: str | None, model: str | None) -> 
         raise WeatherglassError(f"this multiverse has no such topic and model (it has: {known})")
     block, specifications = next(lists_of(wanted))
     return in_pyplot(curve(block, specifications, found.alpha))
+
+
+def ranking_html(found: Ranking, title: str) -> str:
+    """Return the table that a notebook shows of a ranking audit, one row per comparison, below 50 kB."""
+    from weatherglass.report.notebook import html_table
+    from weatherglass.report.numbers import effect, interval, p_value
+
+    heads = ("model", "topic", "X", "Y", "win rate of X", "CI", "p", "corrected p", "impact ratio", "outcome")
+    rows = [
+        [
+            *(one.model, one.topic, one.x, one.y, effect(one.win_rate), interval(one.ci_low, one.ci_high)),
+            *(p_value(one.p), p_value(one.p_adjusted), effect(one.impact_ratio), one.outcome),
+        ]
+        for one in found.comparisons
+    ]
+    table = html_table(heads, rows, len(rows), (4, 5, 6, 7, 8))
+    return f"<div><p><b>{escape(title)}</b></p>{table}</div>"
+
+
+def ranking_plot(found: Ranking, model: str | None) -> Axes:
+    """Draw the win rates of a ranking audit by topic; see `Ranking.plot`."""
+    from weatherglass.report.figures import in_pyplot
+    from weatherglass.report.ranking.page import figure_of
+
+    models = list(dict.fromkeys(one.model for one in found.comparisons))
+    name = one_of("model of this audit", model or models[0], models)
+    return in_pyplot(figure_of([one for one in found.comparisons if one.model == name], found.alpha))

@@ -1,4 +1,4 @@
-"""Say what may be said of a run: one sentence for each outcome, what must be said with it, and the headline.
+"""Write what can be said about a run: a sentence for each outcome, the caveats that belong to it, and the headline.
 
 Terminal, page, `report -f sentences`, model card, pull-request summary, JUnit and notebook take their sentences from
 here, so that they cannot contradict each other. Headlines and findings name robust associations only (docs/methods 12).
@@ -29,12 +29,13 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One of the seven words: its heading, what it means, and what may not be concluded."""
+    """An outcome in words: its heading, its meaning, and what must not be concluded from it."""
 
     heading: str
-    """As the heading of a group of topics."""
+    """The heading of a group of topics."""
     meaning: str
-    """With {topics}, the number of topics corrected for, and {chance}, one in how many is marked by chance."""
+    """The meaning, with {topics}, the number of topics corrected for, and {chance}, one in how many is marked by
+    chance."""
     may_not: str
 
     def explained(self, topics: int, alpha: float) -> str:
@@ -56,17 +57,17 @@ WORDS: dict[Outcome, Word] = {
     ),
     Outcome.CONFLICTING: Word(
         "Conflicting",
-        "tests of one topic stand out in opposite directions",
+        "tests of one topic are significant in opposite directions",
         "a mean of these tests, or one direction alone",
     ),
     Outcome.ISOLATED: Word(
         "Isolated",
-        "single tests stand out, the topic as a whole does not",
+        "single tests are significant, the topic as a whole is not",
         "anything about the topic beyond those tests",
     ),
     Outcome.UNCONFIRMED: Word(
         "Unconfirmed",
-        "a sign before correction; chance gives one topic in {chance}",
+        "significant only before correction (chance: one topic in {chance})",
         "that an association was found, or that it is significant",
     ),
     Outcome.SMALL: Word(
@@ -80,7 +81,7 @@ WORDS: dict[Outcome, Word] = {
         "that there is no association: tests of few words miss most effects",
     ),
 }
-"""In the order in which topics are listed."""
+"""Outcomes in the order in which topics are listed."""
 MEASURED = Word(
     "Measured, not tested",
     "the texts of a group share words or pieces of words that the other group lacks, so that no p can be given",
@@ -106,7 +107,7 @@ def outcome_text(verdict: Verdict) -> str:
 
 
 def reason(verdict: Verdict) -> str:
-    """Return why a verdict is what it is, as a sentence; one that begins with the name of a test keeps it as it is."""
+    """Return the reason for a verdict as a sentence, capitalised unless it begins with the name of a test."""
     why = verdict.why.rstrip(".")
     named = any(why.startswith(test) for test in verdict.marked)
     said = f"{why if named else capitalised(why)}." if why else ""
@@ -114,9 +115,9 @@ def reason(verdict: Verdict) -> str:
 
 
 def beside_pieces(verdict: Verdict) -> str:
-    """Return mean d with the number of pieces held fixed, where that p decides; empty for other verdicts.
+    """Return mean d with the number of pieces held fixed, if its p decides; empty for other verdicts.
 
-    D itself may then have an interval without 0 although nothing is found.
+    The interval of D itself may then exclude 0 although nothing is found.
     """
     low, high = verdict.ci_pieces_low, verdict.ci_pieces_high
     if verdict.limit != "pieces" or verdict.effect_size_pieces is None or low is None or high is None:
@@ -125,7 +126,7 @@ def beside_pieces(verdict: Verdict) -> str:
 
 
 def rank(verdict: Verdict) -> tuple[int, float]:
-    """Return what sorts verdicts: the strongest outcome first, then the largest effect."""
+    """Return a key that sorts verdicts, the strongest outcome first, then the largest effect."""
     order = [*map(str, Outcome), None]
     return order.index(verdict.outcome), -abs(verdict.effect_size or 0.0)
 
@@ -146,7 +147,7 @@ def failed_checks(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 
 def sign_of(verdict: Verdict) -> int:
-    """Return the sign of D; 0 where its interval contains 0, so that no direction is stated."""
+    """Return the sign of D; 0 if its interval contains 0, so that no direction is stated."""
     low, high = verdict.ci_low, verdict.ci_high
     if verdict.effect_size is None or low is None or high is None or low <= 0 <= high:
         return 0
@@ -154,7 +155,7 @@ def sign_of(verdict: Verdict) -> int:
 
 
 def sizes(verdict: Verdict, alpha: float, p: bool = True) -> str:
-    """Return mean d with its interval and p, as a sentence has them in brackets."""
+    """Return mean d with its interval and p, for brackets in a sentence."""
     several = len(verdict.tests or verdict.measured) > 1
     parts = []
     if verdict.effect_size is not None:
@@ -177,21 +178,21 @@ def standing_text(verdict: Verdict) -> str:
 
 
 def pieces_note(found: Iterable[Result | Verdict]) -> str:
-    """Return why a row or topic is inconclusive although its interval leaves out 0; empty where none is."""
+    """Return why a row or topic is inconclusive although its interval excludes 0; empty if none is."""
     decided = any(one.limit == "pieces" and one.outcome == Outcome.INCONCLUSIVE for one in found)
     return (
-        "Inconclusive although the interval leaves out 0: with the number of pieces held fixed, p is too large."
+        "Inconclusive although the interval excludes 0: with the number of pieces held fixed, p is too large."
         if decided
         else ""
     )
 
 
 def sentence(verdict: Verdict, alpha: float, model: str = "") -> str:
-    """Return the sentence that may be written of one verdict.
+    """Return the sentence that may be written about one verdict.
 
     Args:
-        verdict: of a topic or a sanity check.
-        alpha: the level of the run.
+        verdict: the verdict on a topic or a sanity check.
+        alpha: the significance level of the run.
         model: the name of the model for readers; by default that of its file or folder.
     """
     whom, topic = model or model_name(verdict.model), topic_name(verdict.topic)
@@ -210,23 +211,21 @@ def sentence(verdict: Verdict, alpha: float, model: str = "") -> str:
             return f"In the lists tested, {found} in {whom}{bracket}; {_beyond(verdict, alpha)}."
         case Outcome.CONFLICTING:
             return (
-                f"On {topic}, tests of {whom} disagree: {_listed(verdict.marked)} stand out in opposite directions, "
-                "so no direction can be stated."
+                f"On {topic}, tests of {whom} disagree: {_listed(verdict.marked)} are significant in opposite "
+                "directions, so no direction can be stated."
             )
         case Outcome.ISOLATED:
             one = len(verdict.marked) == 1
-            stand, lists = (
-                ("one test stands", "that test")
-                if one
-                else (f"{len(verdict.marked)} tests stand", "these tests")
+            are, lists = (
+                ("one test is", "that test") if one else (f"{len(verdict.marked)} tests are", "these tests")
             )
             return (
-                f"On {topic}, {stand} out in {whom} ({_listed(verdict.marked)}), but the topic as a whole does not"
-                f"{bracket}; this is limited to the lists of {lists}."
+                f"On {topic}, {are} significant in {whom} ({_listed(verdict.marked)}), but the topic as a whole is "
+                f"not{bracket}; this is limited to the lists of {lists}."
             )
         case Outcome.UNCONFIRMED:
             sign = f": {what}" if what else ""
-            return f"On {topic}, {whom} shows a sign that does not survive correction{sign}{bracket}."
+            return f"On {topic}, {whom} shows an effect that is significant only before correction{sign}{bracket}."
         case Outcome.SMALL:
             bound = f" above {effect(verdict.excluded_above)}" if verdict.excluded_above is not None else ""
             return f"On {topic}, every test of {whom} rules out |d|{bound}{bracket}."
@@ -283,7 +282,7 @@ def _check_sentence(verdict: Verdict, alpha: float, whom: str) -> str:
 
 
 def _listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
-    """Return names with "and", the first few."""
+    """Return the first few names, joined with "and"."""
     names = list(names)
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
@@ -292,16 +291,16 @@ def _listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a headline; what it is about is marked."""
+    """A piece of a headline; names of topics are marked."""
 
     text: str
     marked: bool = False
 
 
 def headline(verdicts: Sequence[Verdict]) -> list[Part]:
-    """Return the answer of a run by one metric: robust associations, or that there are none; then what is limited.
+    """Return the headline of a run by one metric: robust associations, or that there are none; then limited ones.
 
-    A failed sanity check is part of it, whatever was found.
+    A failed sanity check is always included.
     """
     found = topics(verdicts)
     judged = [one for one in found if one.outcome]
@@ -334,7 +333,7 @@ def headline(verdicts: Sequence[Verdict]) -> list[Part]:
         parts += [*_named(limited, models), Part(".")]
     for outcome, phrase in (
         (Outcome.CONFLICTING, "Tests disagree on "),
-        (Outcome.ISOLATED, "Single tests stand out on "),
+        (Outcome.ISOLATED, "Single tests are significant on "),
     ):
         own = [one for one in judged if one.outcome == outcome]
         if own and len(models) == 1:
@@ -343,7 +342,7 @@ def headline(verdicts: Sequence[Verdict]) -> list[Part]:
 
 
 def failed_check_text(verdicts: Sequence[Verdict]) -> str:
-    """Return that sanity checks failed and, with several models, where; empty where none failed."""
+    """Return how many sanity checks failed and, with several models, in which; empty if none failed."""
     failed = failed_checks(verdicts)
     models = list(dict.fromkeys((one.model, one.options) for one in verdicts))
     if not failed:
@@ -374,7 +373,7 @@ def _of(found: Sequence[Verdict], judged: Sequence[Verdict], models: Sequence[tu
 def _named(
     found: Sequence[Verdict], models: Sequence[tuple[str, str]], marked: bool = True
 ) -> Iterator[Part]:
-    """Yield the topics, each with its models where there are several, and with the one word that it depends on."""
+    """Yield the topics, each with its models if there are several, or with the one word that it depends on."""
     by_topic: dict[str, list[str]] = {}
     names = dict(zip(models, labels(models), strict=True))
     for one in found:
@@ -405,7 +404,7 @@ def labels(models: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def counts(verdicts: Sequence[Verdict]) -> list[tuple[Outcome, int]]:
-    """Return how many topics have each outcome; robust and limited also where there are none."""
+    """Return the number of topics with each outcome; robust and limited are included even if they are 0."""
     found = [one.outcome for one in topics(verdicts) if one.outcome]
     always = (Outcome.ROBUST, Outcome.LIMITED)
     return [
@@ -416,7 +415,7 @@ def counts(verdicts: Sequence[Verdict]) -> list[tuple[Outcome, int]]:
 
 
 def quotable(verdicts: Sequence[Verdict], alpha: float, most: int = MOST_NAMED) -> list[str]:
-    """Return what can be said of a run by one metric: the headline, then its strongest sentences."""
+    """Return what can be said about a run by one metric: the headline, then its strongest sentences."""
     judged = [one for one in topics(verdicts) if one.outcome]
     models = list(dict.fromkeys((one.model, one.options) for one in judged))
     strong = [one for one in judged if one.outcome in (Outcome.ROBUST, Outcome.LIMITED)]
@@ -431,11 +430,11 @@ def quotable(verdicts: Sequence[Verdict], alpha: float, most: int = MOST_NAMED) 
 
 
 def caveats(verdicts: Sequence[Verdict], alpha: float, measured: str = "") -> Iterator[str]:
-    """Yield what must be said with the sentences of a run by one metric.
+    """Yield the caveats that belong to the sentences of a run by one metric.
 
     Args:
-        verdicts: of one metric.
-        alpha: the level of the run.
+        verdicts: the verdicts of one metric.
+        alpha: the significance level of the run.
         measured: where tests that are measured, not tested, are shown.
     """
     models = list(dict.fromkeys((one.model, one.options) for one in verdicts))
@@ -457,7 +456,7 @@ def caveats(verdicts: Sequence[Verdict], alpha: float, measured: str = "") -> It
     families = sorted({one.family for one in found if one.outcome})
     if families:
         corrected = " or ".join(map(str, families)) + (" topic" if families == [1] else " topics")
-        yield f"Corrected for {corrected}; another choice of tests may change the word."
+        yield f"Corrected for {corrected}; another choice of tests may change the verdict."
     for why in dict.fromkeys(one.why for one in found if one.outcome is None and not one.measured):
         yield f"No verdict: {why.rstrip('.')}."
 
@@ -468,14 +467,15 @@ def _fragile_caveats(
     fragile = [one for one in found if one.fragile and one.outcome != Outcome.INCONCLUSIVE]
     for one in fragile[:MOST_NAMED]:
         where = f" in {names[one.model, one.options]}" if len(names) > 1 else ""
-        more = f" ({len(one.fragile)} such words)" if len(one.fragile) > 1 else ""
+        others = counted(len(one.fragile) - 1, "other word")
+        more = f"; the same is true of {others}" if len(one.fragile) > 1 else ""
         yield f"Fragile: without “{one.fragile[0]}” p of {topic_name(one.topic)}{where} rises above {alpha:g}{more}."
     if len(fragile) > MOST_NAMED:
         yield f"Fragile: {len(fragile) - MOST_NAMED} more topics depend on one word."
 
 
 def failed_check_notice(verdicts: Sequence[Verdict]) -> str:
-    """Return which sanity checks failed and what that may mean, for below the headline; empty without one."""
+    """Return which sanity checks failed and what that may mean, to show below the headline; empty if none failed."""
     failed = failed_checks(verdicts)
     if not failed:
         return ""
@@ -493,14 +493,14 @@ def failed_check_notice(verdicts: Sequence[Verdict]) -> str:
 
 
 def written(verdict: Verdict, alpha: float, model: str = "") -> str:
-    """Return what a paper may write of one verdict: the sentence, what must be said with it, and what may not."""
+    """Return what a paper may write about one verdict: the sentence, its caveats, and what must not be concluded."""
     must = [*_fragile_caveats([verdict], alpha, {(verdict.model, verdict.options): model})]
     if verdict.measured and verdict.tests:
         number = len(verdict.measured)
         must.append(f"{number} further {'test is' if number == 1 else 'tests are'} measured but not tested.")
     if verdict.outcome:
         must.append(
-            f"Corrected for {counted(verdict.family, 'topic')}; another choice of tests may change the word."
+            f"Corrected for {counted(verdict.family, 'topic')}; another choice of tests may change the verdict."
         )
     said = " ".join([sentence(verdict, alpha, model), *must])
     return said if verdict.check else f"{said} Do not conclude {word_of(verdict).may_not}."

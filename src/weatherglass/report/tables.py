@@ -1,4 +1,4 @@
-"""Results as text tables: Markdown, LaTeX in the style of May et al.'s Table 4, and CSV."""
+"""Write results as text tables: Markdown, LaTeX in the style of May et al.'s Table 4, and CSV."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NOT_SUPERSCRIPT = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"
 
 
 def markdown(runs: Sequence[Run]) -> str:
-    """Return one Markdown table per metric, tests down and models across, and what the marks mean."""
+    """Return one Markdown table per metric, with a row per test and a column per model, and a legend of the marks."""
     layout = lay_out(runs)
     parts = []
     for number, measure in enumerate(layout.metrics):
@@ -61,12 +61,34 @@ def latex(runs: Sequence[Run], label: str = LABEL) -> str:
         label: for \\ref; with several metrics, the metric follows it.
     """
     layout = lay_out(runs)
+    single = len(layout.subjects) == 1
     rotated = sum(len(subject.label) for subject in layout.subjects) > LONGEST_HEADS
+    models = [_tex(subject.label) for subject in layout.subjects]
+    if rotated:
+        models = [rf"\rotatebox{{90}}{{{model}}}" for model in models]
+    marks = _tex(caption(runs).replace("**", "\0").replace("*", "\1"))
+    marks = marks.replace("\0", "$^{**}$").replace("\1", "$^{*}$")
+    note = rf"Intervals at level {_tex(interval_levels(runs))}; $p$ before correction. {marks}"
+    columns = r"r@{\hskip 1.6em}lr" if single else r"r@{\hskip 1.6em}" * len(models)
     tables = []
     for number, metric in enumerate(layout.metrics):
         slug = re.sub(r"[^a-z0-9]+", "-", metric.lower()).strip("-")
-        own = f"{label}-{slug}" if len(layout.metrics) > 1 else label
-        tables.append(_latex_table(layout, number, runs, own, rotated))
+        quantity, symbol = _quantity(layout.infos[number], "$", _tex)
+        rows = (
+            [
+                *(_tex(name), _tex(CONTEXTS.get(context, context))),
+                *(_tex_cells(cells[0]) if single else map(_tex_stack, cells)),
+            ]
+            for name, context, cells in _rows(layout, number)
+        )
+        table = _booktabs(
+            f"ll{columns}",
+            ["Test", "Context", *([symbol, "interval", "$p$"] if single else models)],
+            rows,
+            f"{quantity}{f' of {models[0]}' if single else ''}, {_tex(metric)}. {note}",
+            f"{label}-{slug}" if len(layout.metrics) > 1 else label,
+        )
+        tables.append(table)
     needs = "% needs \\usepackage{booktabs}" + (" and \\usepackage{graphicx}" if rotated else "")
     return needs + "\n" + "\n".join(tables)
 
@@ -77,17 +99,26 @@ def latex_table(heads: Sequence[str], rows: Iterable[Sequence[object]], title: s
     numeric = [
         all(isinstance(row[place], int | float | None) for row in listed) for place in range(len(heads))
     ]
+    columns = "".join("r" if each else "l" for each in numeric)
+    names = [_tex(head.replace("_", " ")) for head in heads]
+    cells = [[_tex_value(value) for value in row] for row in listed]
+    return "% needs \\usepackage{booktabs}\n" + _booktabs(columns, names, cells, f"{_tex(title)}.", label)
+
+
+def _booktabs(
+    columns: str, heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str, label: str
+) -> str:
+    """Return a table from cells that are escaped already."""
     lines = [
-        "% needs \\usepackage{booktabs}",
         r"\begin{table*}",
         r"  \centering\footnotesize",
-        rf"  \caption{{{_tex(title)}.}}",
+        rf"  \caption{{{caption}}}",
         rf"  \label{{{label}}}",
-        rf"  \begin{{tabular}}{{{''.join('r' if each else 'l' for each in numeric)}}}",
+        rf"  \begin{{tabular}}{{{columns}}}",
         r"    \toprule",
-        rf"    {' & '.join(_tex(head.replace('_', ' ')) for head in heads)} \\",
+        rf"    {' & '.join(heads)} \\",
         r"    \midrule",
-        *(rf"    {' & '.join(_tex_value(value) for value in row)} \\" for row in listed),
+        *(rf"    {' & '.join(row)} \\" for row in rows),
         r"    \bottomrule",
         r"  \end{tabular}",
         r"\end{table*}",
@@ -105,7 +136,7 @@ def _tex_value(value: object) -> str:
 
 
 def comma_separated(runs: Sequence[Run]) -> str:
-    """Return CSV: every result with all its columns, its run, and what its test compares."""
+    """Return every result as CSV, with all its columns, its run, and the sets of its test."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["run", *COLUMNS, "context", "X", "Y", "A", "B"])
@@ -145,11 +176,11 @@ def _markdown_cell(result: Result | None) -> str:
 
 
 def _quantity(info: MetricInfo, mark: str, escaped: Callable[[str], str]) -> tuple[str, str]:
-    """Return what the value is called in a caption and in a head, such as "Effect size *d*" and "*d*".
+    """Return the name of the value in a caption and in a column head, such as "Effect size *d*" and "*d*".
 
     Args:
         info: what the metric declares.
-        mark: around a variable, which is a symbol of one letter.
+        mark: the markup around a variable, which is a symbol of one letter.
         escaped: the function that escapes text.
     """
     symbol = escaped(info.symbol)
@@ -159,49 +190,12 @@ def _quantity(info: MetricInfo, mark: str, escaped: Callable[[str], str]) -> tup
     return escaped(words) if front == words else f"{escaped(front)} {symbol}", symbol
 
 
-def _latex_table(layout: Layout, measure: int, runs: Sequence[Run], label: str, rotated: bool) -> str:
-    """Return the table of one metric."""
-    single = len(layout.subjects) == 1
-    heads = [_tex(subject.label) for subject in layout.subjects]
-    if rotated:
-        heads = [rf"\rotatebox{{90}}{{{head}}}" for head in heads]
-    note = _tex(caption(runs).replace("**", "\0").replace("*", "\1"))
-    note = note.replace("\0", "$^{**}$").replace("\1", "$^{*}$").replace("p ≤", r"$p \le$").replace("’", "'")
-    quantity, symbol = _quantity(layout.infos[measure], "$", _tex)
-    if single:
-        quantity += f" of {heads[0]}"
-        heads = [symbol, "interval", "$p$"]
-    levels = _tex(interval_levels(runs))
-    note = rf"Intervals at level {levels}; $p$ before correction. {note}"
-    columns = r"r@{\hskip 1.6em}lr" if single else r"r@{\hskip 1.6em}" * len(layout.subjects)
-    lines = [
-        r"\begin{table*}",
-        r"  \centering\footnotesize",
-        rf"  \caption{{{quantity}, {_tex(layout.metrics[measure])}. {note}}}",
-        rf"  \label{{{label}}}",
-        rf"  \begin{{tabular}}{{ll{columns}}}",
-        r"    \toprule",
-        rf"    Test & Context & {' & '.join(heads)} \\",
-        r"    \midrule",
-        *(
-            rf"    {_tex(name)} & {_tex(CONTEXTS.get(context, context))} & "
-            rf"{' & '.join(_tex_cells(cells[0]) if single else [_tex_stack(r) for r in cells])} \\"
-            for name, context, cells in _rows(layout, measure)
-        ),
-        r"    \bottomrule",
-        r"  \end{tabular}",
-        r"\end{table*}",
-        "",
-    ]
-    return "\n".join(lines)
-
-
 def _tex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
 
 
 def _tex_cells(result: Result | None) -> list[str]:
-    """Return d with its mark, its interval and p as TeX, where 2.6 × 10⁻¹⁰ has a power of ten of its own."""
+    """Return d with its mark, its interval and p as TeX, with powers of ten as in 2.6 × 10⁻¹⁰."""
     if result is None:
         return ["--", "", ""]
     number = effect(result.value)

@@ -1,4 +1,4 @@
-"""Show a run as lines for a terminal of any width: topics by verdict, what can be said, and on request every test."""
+"""Show a run in a terminal of any width: topics by verdict, what can be said, and on request every test."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from weatherglass.storage.printable import cell_len
 INTERVAL_FROM = 100
 """Width of the terminal from which a topic has its interval."""
 WIDEST = 120
-"""Columns of the screen of a run where nothing is cut, as in a pipe."""
+"""Largest number of columns of the screen of a run, as in a pipe."""
 LARGEST = 2.0
 """|d| at the ends of the axis; with sets of equal size |d| cannot be larger."""
 CHECKS = "Sanity checks"
@@ -148,7 +148,7 @@ def _check_lines(verdicts: Sequence[Verdict], width: int) -> Iterator[str]:
 
 
 def _sizes_of_tests(verdict: Verdict) -> str:
-    """Return d of each test of a sanity check; of many, their mean."""
+    """Return d of each test of a sanity check, or their mean if there are many."""
     shown = [effect(d) for d in verdict.effect_sizes.values() if d is not None]
     if not shown or len(shown) > 3:
         return f"mean d {effect(verdict.effect_size)}" if verdict.effect_size is not None else ""
@@ -171,9 +171,9 @@ def _place(d: float, cells: int) -> int:
 
 
 def _drawn(verdict: Verdict, cells: int) -> str:
-    """Return the zero line, the interval and the mark at D; only the zero line where there is no D.
+    """Return the zero line, the interval and the mark at D; without D, only the zero line.
 
-    An interval that leaves out 0 is drawn beside the zero line, one that contains 0 across it.
+    An interval that excludes 0 is drawn next to the zero line, one that contains 0 across it.
     """
     line = [" "] * cells
     zero = _place(0, cells)
@@ -195,9 +195,9 @@ def _drawn(verdict: Verdict, cells: int) -> str:
 
 
 def model_table(run: Run, verdicts: Sequence[Verdict], width: int) -> Iterator[str]:
-    """Yield topics down, models and their metrics across, with the mark of the outcome and D in each cell.
+    """Yield a table with a row per topic and a column per model and metric, with the mark of the outcome and D.
 
-    Models that do not fit beside each other are listed below each other.
+    Models that do not fit side by side are listed below each other.
     """
     width = min(width, WIDEST)
     metrics = list(dict.fromkeys(one.metric for one in verdicts))
@@ -310,11 +310,11 @@ def _details(verdict: Verdict, alpha: float, name: str) -> Iterable[str]:
         yield f"{capitalised(statements.standing_text(verdict))}."
     if verdict.human:
         people = ", ".join(f"{test} {d:.2f}" for test, d in verdict.human.items())
-        yield f"People in the IAT (d over persons, a rough guide): {people}."
+        yield f"People in the IAT (d over people, a rough guide): {people}."
 
 
 def how_tested(rows: Sequence[Result]) -> str:
-    """Return the tail and what is exchanged."""
+    """Return the tail of the test and the exchanged units."""
     tails = " or ".join(dict.fromkeys(_TAILS.get(row.alternative, row.alternative) for row in rows))
     units = " or ".join(
         dict.fromkeys("sentences" if row.permute == "elements" else row.permute for row in rows)
@@ -326,7 +326,7 @@ _TAILS = {"greater": "one-sided (greater)", "less": "one-sided (less)", "observe
 
 
 def notes(run: Run) -> Iterator[str]:
-    """Yield what else to know before quoting: metrics without p, a profile's number, disagreement of metrics."""
+    """Yield further caveats: metrics without p, the number of a profile, disagreement of metrics."""
     without_p = dict.fromkeys((r.metric, r.why_no_p) for r in run.results if r.why_no_p and not r.not_tested)
     yield from (f"{metric} has no p: {reason}." for metric, reason in without_p)
     smallest = run.record.get("settings", {}).get("smallest")
@@ -363,6 +363,6 @@ def _agreement(run: Run) -> Iterator[str]:
     else:
         pair = min(agreement.pairs, key=lambda pair: (math.isnan(pair.of_tests), pair.of_tests))
         yield (
-            f"Which tests are farthest from no bias? Farthest apart in that: {pair.metrics[0]} and "
+            f"Which tests are farthest from no bias? The metrics that disagree most are {pair.metrics[0]} and "
             f"{pair.metrics[1]}, Kendall's tau {format_effect(pair.of_tests).strip()} over {agreement.tests} tests."
         )

@@ -1,7 +1,7 @@
-"""Lay a run out for every screen: models as columns, tests by topic as rows, and all of it as plain JSON.
+"""Arrange a run for every screen, with models as columns and tests by topic as rows, and as plain JSON.
 
-Nothing is computed here. Verdicts, agreement of metrics, families, power and warnings are in run.json, results in the
-journal, both written when the run was; the view puts them together, and adds how each result is named and marked.
+No number is computed here. Verdicts, agreement of metrics, families, power and warnings are in run.json, and results in
+the journal, both written by the run. The view combines them, and adds the name and mark of each result.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ CONTEXTS = {
     "sent": "sentence",
     "sent-unbleached": "unbleached sentence",
     "paragraph": "paragraph",
+    "pair": "sentence pair",
     "": "not recorded",
 }
-"""Context -> its name for readers."""
+"""Names of contexts for readers."""
 
 NO_TOPIC = "other tests"
 """The heading of tests without a topic."""
 FORMAT = 1
-"""Version of a view; it rises when an entry is renamed or changes its meaning."""
+"""Version of a view; increased when an entry is renamed or changes its meaning."""
 VIEW_ENTRIES = ("view", "label", "folder", "lacking", "notices", "result_keys", "columns", "rows", "results")
 """Entries of a view that run.json does not have."""
 LONGEST_LABEL = 28
@@ -59,7 +60,7 @@ class TestRow:
 
     name: str
     title: str
-    """What a positive d says, in words."""
+    """The meaning of a positive d, in words."""
     words: str
     """Which words are used, and in which context."""
     context: str
@@ -189,7 +190,7 @@ def _results(run: Run, layout: Layout) -> Iterator[dict[str, Any]]:
 
 
 def run_of_view(content: Mapping[str, Any]) -> Run:
-    """Return the run that a view describes: what pages and terminals show of it is what they show of the run itself."""
+    """Return the run that a view describes; pages and terminals show it like the run itself."""
     record = {name: value for name, value in content.items() if name not in VIEW_ENTRIES}
     return Run(
         [Result.from_json(result) for result in content["results"]],

@@ -13,7 +13,7 @@ from weatherglass.warnings import Warning, count_line, counted, folded
 _QUOTED = re.compile(r"'[^']*'")
 _NUMBER = re.compile(r"(?<![\w.])[−-]?\d+(?:\.\d+)?(?:e[−-]?\d+)?(?![\w])")
 _COMMAND = "run: "
-"""What a command to be copied follows: it is never cut."""
+"""Text before a command to be copied, which is never cut."""
 MARGIN = " " * 7
 """As wide as the count before a text."""
 ON_PAGE = "in the page and with --verbose"
@@ -21,7 +21,7 @@ ON_PAGE = "in the page and with --verbose"
 
 @dataclass
 class Line:
-    """Texts that are said once."""
+    """Texts that are shown in one line."""
 
     text: str
     count: int = 0
@@ -45,10 +45,10 @@ def warning_lines(
     """Yield a line per kind, the most severe first; with `verbose`, or for a single one, every warning in full.
 
     Args:
-        warnings: of a run or a study.
-        width: of the terminal.
+        warnings: the warnings of a run or a study.
+        width: the width of the terminal.
         verbose: whether to show each of them, with its kind.
-        where: they all are shown.
+        where: where all of them are shown.
     """
     kinds = folded(warnings)
     if verbose or len(warnings) == 1:
@@ -65,7 +65,7 @@ def warning_lines(
 
 
 def warning_line(warnings: Sequence[Warning], width: int) -> Iterator[str]:
-    """Yield one line for all warnings, with the kinds that fit; below it those that name a command to run."""
+    """Yield one line for all warnings, with the kinds that fit, followed by the texts that name a command to run."""
     kinds = folded(warnings)
     if not kinds:
         return
@@ -80,7 +80,7 @@ def warning_line(warnings: Sequence[Warning], width: int) -> Iterator[str]:
 
 
 def in_full(warning: Warning) -> str:
-    """Return the line of one warning, with its kind in brackets where the manual explains it."""
+    """Return the line of one warning, with its kind in brackets if the manual explains it."""
     return f"warning: {warning} [{warning.anchor}]" if warning.anchor else f"warning: {warning}"
 
 
@@ -99,7 +99,7 @@ def text_lines(
 
 
 def alike(texts: Sequence[Placed]) -> list[Line]:
-    """Return the texts without those that differ from an earlier one in names and numbers only, most frequent first.
+    """Merge texts that differ only in names and numbers, and return them with their counts, the most frequent first.
 
     >>> [(line.count, line.text, line.examples) for line in alike([
     ...     Placed("weat1", "X has 3 known words"), Placed("weat2", "X has 5 known words")])]
@@ -117,7 +117,7 @@ def alike(texts: Sequence[Placed]) -> list[Line]:
 
 
 def _shown(line: Line, width: int) -> str:
-    """Return the count, what it says, and as many examples as fit; with a command to run, all of it."""
+    """Return the count, the text, and as many examples as fit; a text with a command to run is not cut."""
     shown = f"{line.count:5}  {line.text}"
     if _COMMAND in line.text:
         return shown

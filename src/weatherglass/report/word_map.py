@@ -1,4 +1,4 @@
-"""Show a map of words as a table for the terminal, a file of columns, and a figure."""
+"""Show the words of a map as a table for the terminal, as a TSV file, and as a figure."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def word_table(found: WordMap, alpha: float, width: int) -> Iterator[str]:
 
 
 def _leans(found: WordMap, word: MappedWord, alpha: float) -> str:
-    """Return the set that a word leans to; a dash where p is above alpha, since chance gives either."""
+    """Return the set that a word leans to; a dash if p is above alpha, since that may be chance."""
     if not word.p_value <= alpha:
         return "–"
     return set_name(found.a if word.effect_size > 0 else found.b)
@@ -70,14 +70,14 @@ def word_lines(found: WordMap, alpha: float) -> Iterator[str]:
         f = found.facts
         yield (
             f"Correlation of d with the facts over {f.words} words: r = {f.r:.2f}, 95 % {f.low:.2f} … {f.high:.2f}, "
-            f"p = {format_p(f.p_value)}; for words of this kind, with these attributes."
+            f"p = {format_p(f.p_value)}; for other words of this kind and these attributes."
         ).replace("-", "−")
     if found.unknown:
         yield f"Unknown to the model: {', '.join(found.unknown)}"
 
 
 def write_word_table(found: WordMap, path: Path) -> None:
-    """Write the map as a table with tabs, atomically."""
+    """Write the map as a TSV file, atomically."""
     names = ("word", "effect_size", "p_value", "p_adjusted", "fact")
     rows = [names, *([cell(getattr(word, name)) for name in names] for word in found.words)]
     try:
@@ -87,7 +87,7 @@ def write_word_table(found: WordMap, path: Path) -> None:
 
 
 def save_word_map(found: WordMap, path: Path, alpha: float) -> None:
-    """Draw the map; the ending of the name says in which form."""
+    """Write the map as a figure, in the format of the path's suffix."""
     from weatherglass.report.figures import save_figure
 
     kind = path.suffix.removeprefix(".").lower()
@@ -99,7 +99,7 @@ def save_word_map(found: WordMap, path: Path, alpha: float) -> None:
 
 
 def word_map_figure(found: WordMap, alpha: float) -> Figure:
-    """Draw effects as points, the words in order; with facts, effects over facts beside it."""
+    """Draw the effect of each word as a point, in order; with facts, also a plot of effects against facts."""
     from matplotlib.figure import Figure
 
     words = [word for word in found.words if word.effect_size == word.effect_size]

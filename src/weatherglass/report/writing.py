@@ -28,7 +28,7 @@ CORRECTIONS = {
     "benjamini-hochberg": "Benjamini and Hochberg’s correction",
     "westfall-young": "Westfall and Young’s correction",
 }
-"""The corrections as sentences name them."""
+"""Names of corrections in sentences."""
 CORRECTION_PAPERS = {
     "holm": "holm1979",
     "benjamini-hochberg": "benjamini1995",
@@ -40,9 +40,9 @@ TAILS = {
     "less": "one-sided (less)",
     "observed": "one-sided in the direction that was observed",
 }
-"""One-sided or two-sided, as sentences say it."""
+"""Names of tails in sentences."""
 METHODS = {
-    "auto": "exact or certified bounds where they can be had",
+    "auto": "exact or certified bounds where they can be computed",
     "exact": "exact",
     "bounds": "certified bounds",
     "sampled": "from random permutations",
@@ -52,7 +52,7 @@ METHODS = {
 START, END = "<!-- weatherglass:start -->", "<!-- weatherglass:end -->"
 """Comments around the block, so that a later run can replace it."""
 FORMAT = 2
-"""Version of the JSON; it rises when a name in it changes its meaning."""
+"""Version of the JSON; increased when a name in it changes its meaning."""
 OF_VERDICT = (
     *("topic", "model", "metric", "outcome", "limit", "check", "found", "effect_size", "ci_low", "ci_high"),
     *("p", "p_adjusted", "p_random", "tests", "measured", "marked", "fragile", "family"),
@@ -81,7 +81,7 @@ def bibtex(record: Mapping[str, Any]) -> str:
 
 
 def methods_paragraph(results: Sequence[Result], record: Mapping[str, Any]) -> str:
-    """Return how the numbers of a run were computed, as a paper's methods section says it; empty without results."""
+    """Return a methods paragraph on how the numbers of a run were computed; empty without results."""
     if not results:
         return ""
     said: list[str] = []
@@ -119,11 +119,11 @@ def methods_paragraph(results: Sequence[Result], record: Mapping[str, Any]) -> s
     if sizes := record.get("correction", {}).get("sizes"):
         family = " or ".join(str(size) for size in sorted(set(sizes.values())))
         name = CORRECTIONS.get(correction_of(record), correction_of(record))
-        said.append(f"{name} was used in a family of {family} at level {alpha:g}.")
+        said.append(f"{name} was used over the rows, in a family of {family} at level {alpha:g}.")
     if settings.get("ci") in ("jackknife", "bca"):
         kind = "jackknife" if settings["ci"] == "jackknife" else "BCa bootstrap"
         said.append(
-            f"Intervals are {kind} intervals at level {percent(1 - alpha)} with the attribute words held as they are."
+            f"Intervals are {kind} intervals at level {percent(1 - alpha)} with fixed attribute words."
         )
     if any(result.p_random is not None for result in results):
         said.append("A second p treats the attribute words as a random sample of words of their kind.")
@@ -133,18 +133,23 @@ def methods_paragraph(results: Sequence[Result], record: Mapping[str, Any]) -> s
             f"tests is tested by exchanging words, corrected by Holm over the topics of a model (level {alpha:g}); "
             "sanity checks are not in the family."
         )
+        if sizes:
+            said.append(
+                "Outcomes follow from this correction over topics alone; the correction over rows gives p_adjusted, "
+                "which serves for comparison with published tables."
+            )
     return " ".join(said)
 
 
 def model_card(
     results: Sequence[Result], record: Mapping[str, Any], verdicts: Sequence[Verdict] | None = None
 ) -> str:
-    """Return Markdown for a model card: the answer, an outcome per topic, what must be said with it, the method.
+    """Return Markdown for a model card: the headline, an outcome per topic, caveats, and the method.
 
     Args:
-        results: of one run.
-        record: what its run.json says.
-        verdicts: those in the record where none are given.
+        results: the results of one run.
+        record: the content of its run.json.
+        verdicts: the verdicts; by default those in the record.
     """
     if verdicts is None:
         verdicts = [Verdict.from_json(one) for one in record.get("verdicts", [])]
@@ -223,7 +228,7 @@ def sentences(verdicts: Sequence[Verdict], alpha: float) -> list[str]:
 
 
 def citations(tests: Sequence[str]) -> list[str]:
-    """Return the papers of these tests, each once; a test of the user has no paper that is known here."""
+    """Return the papers of these tests, each once; tests outside the catalogue are skipped."""
     found: dict[str, None] = {}
     for test in tests:
         try:
@@ -260,7 +265,8 @@ def model_card_block(
         ],
     }
     machine = printable_json(json.dumps(content, indent=1, ensure_ascii=False))
-    machine = machine.replace("```", "\\u0060\\u0060\\u0060")
+    # Escaped, so that a name can end neither the fence nor the block.
+    machine = machine.replace("`", "\\u0060").replace("<", "\\u003c")
     people = model_card(results, record, verdicts)
     return f"{START}\n{people}\n```json weatherglass\n{machine}\n```\n{END}\n"
 
@@ -285,12 +291,12 @@ def pull_request_summary(
     """Return Markdown for a comment or a CI job: pass or fail, why, the verdict on each topic, and what changed.
 
     Args:
-        verdicts: the earlier verdict on each topic, if there is one, and the one now.
+        verdicts: for each topic, the earlier verdict if there is one, and the current one.
         reasons: why the gate failed.
         gated: whether there was a gate at all.
-        comparison: with an earlier run.
+        comparison: a comparison with an earlier run.
         rises: verdicts that rose without being a reason to fail.
-        alpha: the level of the run.
+        alpha: the significance level of the run.
     """
     head = "" if not gated else ": the gate failed" if reasons else ": the gate passed"
     lines = [f"### Bias in embeddings{head}", "", *_listed(reasons)]

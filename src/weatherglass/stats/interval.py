@@ -90,6 +90,7 @@ class Reason(StrEnum):
     NO_SPREAD = "not estimable: the scores do not vary within X and Y"
     ONE_WORD_SPREAD = "not estimable: without one of the words the scores do not vary within X and Y"
     TOO_FEW_ATTRIBUTES = "not estimable: an attribute set has fewer than 3 words"
+    NO_ATTRIBUTES = "not estimable: a test of pairs has no attribute words"
     NOISE = "not estimable: the attributes disagree about these words (score reliability below 0.1)"
 
 

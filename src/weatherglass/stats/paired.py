@@ -6,20 +6,35 @@ over √(v·(ν − 1)/ν). The factor was chosen among three by simulation: of 
 4.8 %, this factor 4.2 to 5.5 %, (ν − 2)/ν 4.9 to 6.3 % (normal scores, models that correlate at 0 to 0.9, d 0 to 1.4,
 20 000 repetitions per cell). `python -m benchmarks.coverage paired` measures it, from 8 to 64 units.
 
+For random attributes, each attribute word (and template) is left out of both models as well, and the interaction of
+words and attributes, which both jackknives contain, is subtracted once, as in the crossed t-test of docs/methods 10.2.
+Two models differ in the vectors of attribute words, too: if these count as fixed, noise in them passes for a change.
+
 Limits: at 8 + 8, t5 scores mark 3.3 to 6.3 % and skewed ones 2.8 to 7.4 %. Where the effect did change, from 0.7 to
 1.4, the interval of the change misses it in up to 10 % (8 + 8) and 8 % (25 + 25) of runs, 12 % with skewed scores.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from weatherglass.arrays import Vector
-from weatherglass.stats.interval import Interval, Reason, ends, jackknife_variance, two_sided_p, upper_point
-from weatherglass.stats.leave_one_out import without_each_word
+from weatherglass.arrays import Matrix, Vector
+from weatherglass.stats.attributes import LEAST_ATTRIBUTES, LEAST_TEMPLATES, factor
+from weatherglass.stats.interval import (
+    Interval,
+    Reason,
+    combined_df,
+    ends,
+    jackknife_variance,
+    two_sided_p,
+    upper_point,
+)
+from weatherglass.stats.leave_one_out import each_words, without_each_word
 from weatherglass.stats.scale import Scale, Within, within
+from weatherglass.stats.topic import AttributeTables
 
 SAME_G = 1e-6
 """Below this change the slope of d is taken at a point: a quotient of two differences would be rounding."""
@@ -45,6 +60,61 @@ class PairedChange:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Levels:
+    """How an effect in one model depends on the levels of one factor: the words of A, those of B, or templates."""
+
+    names: Sequence[Hashable]
+    without: Vector
+    """g without each level."""
+    interaction: Matrix | None = None
+    """Words (X first) × levels, without column means of each target set and row means; None if it is not known."""
+
+    def influence(self, scores: Within, on_d: bool) -> Vector:
+        """Return the jackknife deviation of each level, whose sum of squares is the variance over levels."""
+        values = scores.scale.effect_size(self.without) if on_d else self.without
+        k = values.shape[-1]
+        return np.asarray(np.sqrt((k - 1) / k) * (values - values.mean(axis=-1, keepdims=True)))
+
+    def cells(self, scores: Within, on_d: bool) -> Matrix:
+        """Return what each pair of a word and a level adds, whose sum of squares is in both jackknives."""
+        assert self.interaction is not None
+        k, scale = self.interaction.shape[-1], scores.scale
+        m = each_words(scale, scale.n_x, scale.n_y)
+        s_w = np.sqrt(scores.squares / scale.df)[..., np.newaxis]
+        # ∂g/∂s(w): a word moves the difference of means, and s_w.
+        spread = scores.g[..., np.newaxis] * scores.residuals / (scale.df * s_w)
+        by_score = (each_words(scale, 1, -1) / m - spread) / s_w
+        if on_d:
+            by_score = by_score * scale.slope(scores.g)[..., np.newaxis]
+        by_word = by_score * np.sqrt(m / ((m - 1) * k * (k - 1)))
+        return np.asarray(by_word[..., np.newaxis] * self.interaction)
+
+
+def levels_of(tables: AttributeTables, scores: Within) -> dict[str, Levels]:
+    """Return the levels of A, of B and of templates; templates only where there are 3 or more.
+
+    Empty if a set has fewer than 3 attribute words: the effect is not estimable for random attributes then.
+
+    Args:
+        tables: with the rows of the scores.
+        scores: of the words.
+    """
+    if min(len(tables.a), len(tables.b)) < LEAST_ATTRIBUTES:
+        return {}
+    given = {"A": (tables.to_a, tables.a, 1), "B": (tables.to_b, tables.b, -1)}
+    if tables.templates is not None and tables.templates.shape[-1] >= LEAST_TEMPLATES:
+        given["templates"] = tables.templates, tables.template_names, 1
+    levels = {}
+    for role, (table, names, sign) in given.items():
+        split = factor(table, scores.scale, sign)
+        difference, squares, _ = split.without_each_level(scores)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            g = difference / np.sqrt(np.maximum(squares, 0) / scores.scale.df)
+        levels[role] = Levels(names, g, split.interaction)
+    return levels
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class PairedJackknife:
     """The change of an effect and its jackknife variance on both scales, for any number of repetitions."""
 
@@ -54,7 +124,9 @@ class PairedJackknife:
     after: Vector
     variance_of_g: Vector
     """The variance of the change of g."""
+    df_of_g: Vector
     variance_of_d: Vector
+    df_of_d: Vector
 
     @property
     def p(self) -> Vector:
@@ -62,7 +134,7 @@ class PairedJackknife:
         change = self.after - self.before
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(change == 0, 0.0, change / np.sqrt(self.variance_of_g))
-        return two_sided_p(t, self.scale.df)
+        return two_sided_p(t, self.df_of_g)
 
     def ends(self, alpha: float) -> tuple[Vector, Vector]:
         """Return the low and high end of each interval of the change of d, which exclude 0 exactly if p ≤ alpha.
@@ -71,10 +143,10 @@ class PairedJackknife:
         the two estimates; at the estimate it is that of the change of d itself. One slope cannot convert two effects
         that differ, since it varies with what the models have in common.
         """
-        squared = upper_point(alpha / 2, self.scale.df) ** 2
         change = self.scale.effect_size(self.after) - self.scale.effect_size(self.before)
-        at_zero = squared * self.variance_of_g * self._slope() ** 2
-        return ends(change, at_zero, squared * self.variance_of_d, self.p <= alpha)
+        at_zero = upper_point(alpha / 2, self.df_of_g) ** 2 * self.variance_of_g * self._slope() ** 2
+        at_estimate = upper_point(alpha / 2, self.df_of_d) ** 2 * self.variance_of_d
+        return ends(change, at_zero, at_estimate, self.p <= alpha)
 
     def _slope(self) -> Vector:
         before, after = self.before, self.after
@@ -84,33 +156,77 @@ class PairedJackknife:
         return np.asarray((self.scale.effect_size(second) - self.scale.effect_size(first)) / (second - first))
 
 
-def paired_jackknife(before: Within, after: Within) -> PairedJackknife:
-    """Leave each word out of both models at once."""
-    scale = before.scale
+def paired_jackknife(
+    before: Within, after: Within, factors: Sequence[tuple[Levels, Levels]] = ()
+) -> PairedJackknife:
+    """Leave each word, and each level of the factors, out of both models at once; without factors they are fixed."""
+    (of_g, df_of_g), (of_d, df_of_d) = (_variance((before, after), factors, on_d) for on_d in (False, True))
+    return PairedJackknife(before.scale, before.g, after.g, of_g, df_of_g, of_d, df_of_d)
 
-    def variance(first: Vector, second: Vector) -> Vector:
-        change = second - first
-        total = jackknife_variance(change[..., : scale.n_x]) + jackknife_variance(change[..., scale.n_x :])
-        return total * (scale.df - 1) / scale.df
 
-    first, second = without_each_word(before).g, without_each_word(after).g
+def _variance(
+    models: tuple[Within, Within], factors: Sequence[tuple[Levels, Levels]], on_d: bool
+) -> tuple[Vector, Vector]:
+    """Return the variance of the change of g, or of d, and its degrees of freedom."""
+    scale = models[0].scale
+    first, second = (without_each_word(model).g for model in models)
     with np.errstate(invalid="ignore"):
-        variance_of_g = variance(first, second)
-        variance_of_d = variance(scale.effect_size(first), scale.effect_size(second))
-    return PairedJackknife(scale, before.g, after.g, variance_of_g, variance_of_d)
+        change = scale.effect_size(second) - scale.effect_size(first) if on_d else second - first
+        of_sets = jackknife_variance(change[..., : scale.n_x]) + jackknife_variance(change[..., scale.n_x :])
+        of_words = of_sets * (scale.df - 1) / scale.df
+        if not factors:
+            return of_words, np.asarray(float(scale.df))
+        variances, interaction = [of_words], np.zeros(of_words.shape)
+        for levels in factors:
+            deviations = _change(
+                levels, [own.influence(m, on_d) for own, m in zip(levels, models, strict=True)]
+            )
+            variances.append(np.asarray((deviations**2).sum(axis=-1)))
+            if all(own.interaction is not None for own in levels):
+                cells = _change(levels, [own.cells(m, on_d) for own, m in zip(levels, models, strict=True)])
+                interaction = interaction + (cells**2).sum(axis=(-2, -1))
+        of_levels = np.asarray(sum(variances[1:]))
+        # The interaction of words and attributes is in both; it counts once.
+        variance = np.maximum(np.maximum(of_words + of_levels - interaction, of_words), of_levels)
+    sizes = [len({*first.names, *second.names}) for first, second in factors]
+    return variance, combined_df(variances, [scale.df, *(size - 1 for size in sizes)])
+
+
+def _change(levels: tuple[Levels, Levels], values: Sequence[Vector]) -> Vector:
+    """Return the second model's values minus the first's, by level; a model without a level has 0 there."""
+    names = dict.fromkeys((*levels[0].names, *levels[1].names))
+    at = {name: place for place, name in enumerate(names)}
+    change = np.zeros((*values[0].shape[:-1], len(at)))
+    for sign, own, of_model in zip((-1, 1), levels, values, strict=True):
+        change[..., [at[name] for name in own.names]] += sign * of_model
+    return change
 
 
 def paired_change(
-    before: Vector, after: Vector, n_x: int, alpha: float = 0.05, ddof: int = 1
+    before: Vector,
+    after: Vector,
+    n_x: int,
+    alpha: float = 0.05,
+    ddof: int = 1,
+    factors: Sequence[tuple[Levels, Levels]] = (),
 ) -> PairedChange:
-    """Return the change of d from the scores of the same words in two models, X (the first n_x) before Y."""
+    """Return the change of d from the scores of the same words in two models, X (the first n_x) before Y.
+
+    Args:
+        before: scores of the first model.
+        after: scores of the second.
+        n_x: words of X.
+        alpha: the interval is at level 1 − alpha.
+        ddof: of the sd in d.
+        factors: attribute words of A, of B, and templates, in both models; without them they are fixed.
+    """
     first, second = (within(np.asarray(scores, dtype=np.float64), n_x, ddof) for scores in (before, after))
     d = [float(model.scale.effect_size(model.g)) for model in (first, second)]
     if min(n_x, first.scale.n_y) < 2:
         return PairedChange(d[0], d[1], None, None, Reason.TOO_FEW_WORDS)
     if first.squares == 0 or second.squares == 0:
         return PairedChange(d[0], d[1], None, None, Reason.NO_SPREAD)
-    jackknife = paired_jackknife(first, second)
+    jackknife = paired_jackknife(first, second, factors)
     low, high = (float(end) for end in jackknife.ends(alpha))
     if np.isnan(low) or np.isnan(high):
         return PairedChange(d[0], d[1], None, None, Reason.ONE_WORD_SPREAD)

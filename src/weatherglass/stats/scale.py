@@ -49,6 +49,17 @@ class Scale:
         variance = self.df / (self.n - self.ddof) + (finite / self.largest) ** 2
         return np.asarray(finite / np.sqrt(variance), dtype=np.float64)
 
+    def g_of(self, effect_size: Vector) -> Vector:
+        """Convert d to g; infinite at the largest |d|."""
+        share = np.clip(effect_size / self.largest, -1, 1)
+        with np.errstate(divide="ignore"):
+            return np.asarray(effect_size * np.sqrt(self.df / (self.n - self.ddof) / (1 - share**2)))
+
+    def slope(self, g: Vector) -> Vector:
+        """Return the derivative of d by g, d′(g) = c₁ / (c₁ + c₂·g²)^1.5."""
+        c1, c2 = self.df / (self.n - self.ddof), 1 / self.largest**2
+        return np.asarray(c1 / (c1 + c2 * g**2) ** 1.5)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Within:

@@ -1,4 +1,4 @@
-"""Measure who is selected from a ranking: top share, exposure, impact ratio, four-fifths rule (docs/methods 14)."""
+"""Measure who is selected from a ranking: top share, exposure, impact ratio, four-fifths rule (docs/methods 15)."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from weatherglass.stats.multiplicity import (
     every_labelling,
     random_labellings,
 )
-from weatherglass.stats.scale import Scale, Within, within
+from weatherglass.stats.scale import Within, within
 from weatherglass.stats.topic import Layout, Topic, TopicTest
 
 LEAST_TESTS = 6
@@ -72,13 +72,7 @@ def influences(scores: Within) -> Vector:
     for part in (slice(None, scale.n_x), slice(scale.n_x, None)):
         deviations[..., part] = without[..., part] - without[..., part].mean(axis=-1, keepdims=True)
     m = each_words(scale, scale.n_x, scale.n_y)
-    return np.asarray(slope(scores.g, scale)[..., np.newaxis] * np.sqrt((m - 1) / m) * deviations)
-
-
-def slope(g: Vector, scale: Scale) -> Vector:
-    """Return the derivative of d with respect to g, d′(g) = c₁ / (c₁ + c₂·g²)^1.5."""
-    c1, c2 = scale.df / (scale.n - scale.ddof), 1 / scale.largest**2
-    return np.asarray(c1 / (c1 + c2 * g**2) ** 1.5)
+    return np.asarray(scale.slope(scores.g)[..., np.newaxis] * np.sqrt((m - 1) / m) * deviations)
 
 
 def shared_covariance(deviations: Sequence[Vector], words: Sequence[Sequence[Hashable]]) -> Matrix:
@@ -212,7 +206,7 @@ def topic_interval(topic: Topic, p: float, alpha: float) -> Interval | None:
         by_word[row, topic.places[row]] = weight * influences(scores)
         n_x, without = scores.scale.n_x, without_each_word(scores).g
         bias_of_g = jackknife_bias(without[:n_x], scores.g) + jackknife_bias(without[n_x:], scores.g)
-        bias += float(weight * slope(scores.g, scores.scale) * bias_of_g)
+        bias += float(weight * scores.scale.slope(scores.g) * bias_of_g)
     variance = float((by_word.sum(axis=0) ** 2).sum())
     low, high = _ends_of_mean(layout, variance, bias, p, alpha)
     if math.isnan(low) or math.isnan(high):

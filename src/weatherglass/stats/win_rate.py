@@ -1,4 +1,4 @@
-"""Compare how two groups of names rank in the same contexts: win rate, exact p and intervals (docs/methods 14).
+"""Compare how two groups of names rank in the same contexts: win rate, exact p and intervals (docs/methods 15).
 
 Scores are a matrix with names down and contexts across; a context is a query with a passage. Names are the unit of
 inference: the same names occur in every context, so that more contexts do not make more names.
@@ -95,8 +95,8 @@ def win_rate(scores: Matrix, n_x: int, contexts: Contexts, alpha: float = 0.05) 
         alpha: intervals are at level 1 − alpha.
     """
     n = len(scores)
-    of_x = placements(scores[:n_x], scores[n_x:])
-    ranks = placements(scores, scores) + 1 / (2 * n)
+    x, y = scores[:n_x], scores[n_x:]
+    of_x, of_y, ranks = placements(x, y), placements(y, x), placements(scores, scores) + 1 / (2 * n)
     by_name, by_context = ranks.mean(axis=1), of_x.mean(axis=0)
     value = float(of_x.mean())
     found = exchange_p(by_name, n_x)
@@ -105,7 +105,7 @@ def win_rate(scores: Matrix, n_x: int, contexts: Contexts, alpha: float = 0.05) 
     if variance > 0:
         points = float(upper_point(alpha / 2, n - 2)) ** 2
         interval = _agreeing(value, points * variance, found.p_value <= alpha, alpha)
-        random = _random_contexts(scores, n_x, contexts, value, variance, alpha)
+        random = _random_contexts(of_x, of_y, ranks, contexts, variance, alpha)
     places = n * float(np.median(by_context - EVEN))
     return WinRate(value, found, interval, random, by_name, by_context, places)
 
@@ -167,15 +167,23 @@ class _Components:
 
 
 def _random_contexts(
-    scores: Matrix, n_x: int, contexts: Contexts, value: float, at_even: float, alpha: float
+    of_x: Matrix, of_y: Matrix, ranks: Matrix, contexts: Contexts, at_even: float, alpha: float
 ) -> RandomContexts | None:
-    n, n_y = len(scores), len(scores) - n_x
+    """Return the reading for random contexts; None with one query.
+
+    Args:
+        of_x: the placements of the names of X among those of Y.
+        of_y: the placements of the names of Y among those of X.
+        ranks: of all names, X first.
+        contexts: the query and passage of each column.
+        at_even: the variance that agrees with the exact p.
+        alpha: the interval is at level 1 − alpha.
+    """
     if len(np.unique(contexts.queries)) < 2:
         return None
-    of_x, of_y = placements(scores[:n_x], scores[n_x:]), placements(scores[n_x:], scores[:n_x])
+    n_x, n_y, n, value = len(of_x), len(of_y), len(ranks), float(of_x.mean())
     v_x, v_y = (float(of.mean(axis=1).var(ddof=1)) / len(of) for of in (of_x, of_y))
     layout = contexts.layout()
-    ranks = placements(scores, scores)
     within = np.concatenate([part - part.mean(axis=0) for part in (ranks[:n_x], ranks[n_x:])])
     found = _components(of_x.mean(axis=0), within / math.sqrt(n - 2), contexts, layout)
     names, interaction = v_x + v_y, found.interaction * (1 / n_x + 1 / n_y)

@@ -1,4 +1,4 @@
-"""Check a win rate: single names, random splits, pieces of names, and the interaction of groups (docs/methods 14)."""
+"""Check a win rate: single names, random splits, pieces of names, and the interaction of groups (docs/methods 15)."""
 
 from __future__ import annotations
 

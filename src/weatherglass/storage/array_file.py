@@ -34,7 +34,7 @@ FOREIGN_COMPRESSIONS = (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 LONGEST_END = 22 + 2**16
 """Number of bytes at the end of an archive that may contain its last record, with the longest comment."""
 MORE_ENTRIES = 2**16 - 1
-"""The number of entries if the true number does not fit into the record."""
+"""The number of entries that is stored if the true number does not fit into the record."""
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
@@ -64,7 +64,7 @@ class Npz:
         self._archive = zipfile.ZipFile(path)
         _check_count(path, len(self._archive.infolist()))
         if any("\0" in info.orig_filename for info in self._archive.infolist()):
-            # The library cuts such a name off, and the rest would be another word, or empty.
+            # The library cuts a name off at a zero byte, and the rest would be another name, or empty.
             raise zipfile.BadZipFile("a name in it contains a zero byte")
         self._members = {info.filename.removesuffix(SUFFIX): info for info in self._archive.infolist()}
 

@@ -62,14 +62,14 @@ def whole_file(path: Path) -> Iterator[Path]:
             yield unfinished
         return
     path = _replaceable(path)
-    for left in path.parent.glob(f"{UNFINISHED}*-{glob.escape(path.name)}.part"):
+    for left in _unfinished(path):
         with contextlib.suppress(OSError), left.open("rb+") as file:  # a lock means that its writer is alive
             _lock(file)
             left.unlink()
     unfinished = _beside(path)
     try:
         with unfinished.open("xb") as locked:
-            # Others see by the lock that the writer is alive; the system releases it when the process ends.
+            # The lock shows others that the writer is alive; the system releases it when the process ends.
             with contextlib.suppress(OSError):  # without locks, nobody removes unfinished files
                 _lock(locked)
             yield unfinished
@@ -177,14 +177,23 @@ def writing_into(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
-    """Yield an empty folder beside `path`, which replaces `path` when the block ends without an error; a link stays."""
+    """Yield an empty folder beside `path`, which replaces `path` when the block ends without an error; a link stays.
+
+    Unfinished folders of killed writers of the same path are removed.
+    """
     path = Path(os.path.realpath(path)) if path.is_symlink() else path
+    for left in _unfinished(path):
+        with contextlib.suppress(OSError), _locked_folder(left):
+            shutil.rmtree(left, ignore_errors=True)
     unfinished = _beside(path)
     unfinished.mkdir()
     try:
-        yield unfinished
-        shutil.rmtree(path, ignore_errors=True)
-        unfinished.replace(path)
+        with contextlib.ExitStack() as stack:
+            with contextlib.suppress(OSError):  # without locks, nobody removes unfinished folders
+                stack.enter_context(_locked_folder(unfinished))
+            yield unfinished
+            shutil.rmtree(path, ignore_errors=True)
+            unfinished.replace(path)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 
@@ -197,7 +206,7 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove what a killed process left unfinished in `folder`; no other process may be writing there."""
+    """Remove unfinished files of a killed process from `folder`; no other process may be writing there."""
     for path in folder.glob(f"{UNFINISHED}*"):
         if path.is_dir():
             shutil.rmtree(path)
@@ -205,8 +214,28 @@ def remove_unfinished(folder: Path) -> None:
             path.unlink()
 
 
-def _lock(file: IO[bytes]) -> None:
-    """Lock a file until it is closed.
+def _unfinished(path: Path) -> list[Path]:
+    """Return what writers of a path have not finished, or left when they were killed."""
+    return list(path.parent.glob(f"{UNFINISHED}*-{glob.escape(path.name)}.part"))
+
+
+@contextmanager
+def _locked_folder(folder: Path) -> Iterator[None]:
+    """Lock a folder, so that others see that its writer is alive.
+
+    Raises:
+        OSError: if another process has locked it, or it cannot be locked.
+    """
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        _lock(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock(file: IO[bytes] | int) -> None:
+    """Lock a file or folder until it is closed.
 
     Raises:
         OSError: if another process has locked it, or it cannot be locked.
@@ -217,7 +246,7 @@ def _lock(file: IO[bytes]) -> None:
 
 
 def _with_name(error: OSError, path: Path) -> OSError:
-    """Return an error with its number and file; writes do not know the name, and Rust has the number in its text."""
+    """Return an error with its number and file; errors of writes lack the name, and Rust has the number in its text."""
     in_text = re.search(r"\(os error (\d+)\)", str(error)) if error.errno is None else None
     number = int(in_text[1]) if in_text else error.errno
     if number is None:
@@ -231,7 +260,7 @@ def _beside(path: Path) -> Path:
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Pause the garbage collector while many lasting objects are made: on a large run it takes a third of the time."""
+    """Pause the garbage collector while many lasting objects are made; on a large run it takes a third of the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -141,7 +141,7 @@ def listed_files(folder: Path) -> list[str]:
 def remove_listed(folder: Path, names: Sequence[str]) -> None:
     """Remove files that SHA256SUMS of a folder lists, and their lines.
 
-    A file whose content differs from its checksum stays, with its line: a user may have put it there.
+    A file whose content differs from its checksum stays, with its line, since a user may have put it there.
     """
     changed = {name for name in damaged_files(folder, names) if (folder / name).exists()}
     removed = [name for name in names if is_listed(folder, name) and name not in changed]
@@ -217,7 +217,7 @@ CACHED_FROM = 32 * 2**20
 
 
 def cache_folder() -> Path:
-    """Return the folder of caches: $WEATHERGLASS_CACHE, or else the user's cache folder."""
+    """Return the folder of caches: $WEATHERGLASS_CACHE, or the user's cache folder."""
     if chosen := os.environ.get("WEATHERGLASS_CACHE"):
         return Path(chosen).expanduser()
     if (base := os.environ.get("XDG_CACHE_HOME")) and Path(base).is_absolute():

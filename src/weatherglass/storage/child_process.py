@@ -1,4 +1,4 @@
-"""Read a file in a child process, where a library that loops, crashes or fills memory does no harm.
+"""Read a file in a child process, so that a library that loops, crashes or fills memory does no harm.
 
 HDF5's library can loop for ever on a damaged file, and the parquet reader of polars panics or allocates what a header
 states; neither can be stopped from within. The child has limits on its processor time and memory, and passes arrays and
@@ -35,7 +35,7 @@ Content = tuple[Any, Mapping[str, NDArray[Any]]]
 
 SECONDS = 8
 BYTES_PER_SECOND = 5 * 2**20
-"""Processor time: to start, and for the content. Readers are usually ten times as fast."""
+"""Seconds of processor time to start, and bytes of content per second; readers are usually ten times as fast."""
 
 WAITING = 10
 """Limit of the elapsed time as a multiple of the processor time, for a busy machine."""
@@ -156,7 +156,7 @@ def _memory(size: int) -> int:
 
 
 def _limit(seconds: int, memory: int) -> None:
-    """Set limits that the system enforces; without these (Windows), only the parent's timeout remains."""
+    """Set limits that the system enforces; where it has none (Windows), only the parent's timeout applies."""
     try:
         import resource
     except ImportError:

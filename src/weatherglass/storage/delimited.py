@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import csv
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from weatherglass.registry import shown
 from weatherglass.storage.printable import restored
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
+LEAST_ASCII = 20
+"""UTF-16 without a mark needs one ASCII character, such as a delimiter, in this many."""
 TAB_SUFFIXES = (".tsv", ".tab")
 _BREAKS = re.compile(r"\r\n?")
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
@@ -36,10 +39,12 @@ def decoded(path: Path, content: bytes, error: type[WeatherglassError]) -> tuple
     """
     marked = next((encoding for mark, encoding in _MARKS if content.startswith(mark)), "")
     if not marked and b"\0" in content:
-        zeros = content[::2].count(0), content[1::2].count(0)
-        if len(content) % 2 or all(zeros):
-            raise error(f"{path}: contains zero bytes, so it is not a text file; save it as UTF-8 or .xlsx")
-        marked = "utf-16-be" if zeros[0] else "utf-16-le"
+        marked = _unmarked(content)
+        if not marked:
+            line = content[: content.index(0)].count(b"\n") + 1
+            raise error(
+                f"{path}, line {line}: contains zero bytes, so it is not text; save it as UTF-8 or .xlsx"
+            )
     for encoding in (marked,) if marked else ("utf-8", "cp1252"):
         with contextlib.suppress(UnicodeDecodeError):
             text = _BREAKS.sub("\n", content.decode(encoding))
@@ -47,6 +52,19 @@ def decoded(path: Path, content: bytes, error: type[WeatherglassError]) -> tuple
             return text, _NAMES.get(encoding, "UTF-16"), notes
     expected = _NAMES.get(marked, "UTF-16") if marked else "UTF-8 or Windows-1252"
     raise error(f"{path}: not {expected} text; save the file as UTF-8")
+
+
+def _unmarked(content: bytes) -> str:
+    """Return the order of the bytes if a content with zero bytes is UTF-16 text; empty if not."""
+    zeros = content[::2].count(0), content[1::2].count(0)
+    if len(content) % 2 or all(zeros):
+        return ""
+    encoding = "utf-16-be" if zeros[0] else "utf-16-le"
+    text = content.decode(encoding, errors="replace")
+    odd = any(
+        unicodedata.category(character) in ("Cn", "Co", "Cs") or character == "\ufffd" for character in text
+    )
+    return "" if odd or sum(zeros) < len(text) / LEAST_ASCII else encoding
 
 
 def _assumed(text: str) -> str:

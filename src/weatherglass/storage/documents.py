@@ -1,4 +1,4 @@
-"""Read text, TOML, JSON and tables of words that people write.
+"""Read text, TOML and JSON that people write.
 
 A reader enters `reading_document` once, which reports any exception in one line. Each parser here raises one type of
 exception: nesting that is too deep and a number of 5 000 digits are malformed, too.
@@ -6,9 +6,7 @@ exception: nesting that is too deep and a number of 5 000 digits are malformed, 
 
 from __future__ import annotations
 
-import csv
 import json
-import math
 import re
 import tomllib
 from collections.abc import Callable, Iterator
@@ -18,9 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from weatherglass.errors import CatalogueError, WeatherglassError
-from weatherglass.registry import suggestion
-from weatherglass.storage.printable import restored
+from weatherglass.errors import WeatherglassError
 from weatherglass.storage.reading import errors_in_one_line, require_regular_file
 
 DEEPEST_KEY = 50
@@ -146,53 +142,3 @@ def refuse_half_characters(value: Any, text: str) -> None:
 def shipped_toml(package: str, name: str) -> dict[str, Any]:
     """Return the content of `name`.toml in the folder of `package`."""
     return tomllib.loads(files(package).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
-
-
-def read_word_table(path: Path, column: str | None = None) -> dict[str, float | None]:
-    """Return each word with its number in a column; None without a column, or for an empty cell.
-
-    A table has a header whose first name is `word`; any other file has one word per line. Lines that are empty or begin
-    with # are skipped.
-
-    Raises:
-        CatalogueError: with file and line, for a missing column, a duplicate word, or a cell that is not a number.
-    """
-    text = document_text(path, CatalogueError)
-    with reading_document(path, CatalogueError):
-        return _words(path, text, column)
-
-
-def _words(path: Path, text: str, column: str | None) -> dict[str, float | None]:
-    lines = [
-        (n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")
-    ]
-    rows = [(n, next(csv.reader([line], delimiter="\t"))) for n, line in lines]
-    header = [name.strip() for name in rows[0][1]] if rows else []
-    is_table = bool(header) and header[0] == "word"
-    if column is not None:
-        if not is_table:
-            raise CatalogueError(f"{path}: this is not a table; its first line should be: word<tab>{column}")
-        if column not in header:
-            raise CatalogueError(f"{path}: there is no column '{column}'{suggestion(column, header[1:])}")
-    words: dict[str, float | None] = {}
-    for number, cells in rows[1:] if is_table else rows:
-        word = restored(cells[0]).strip() if is_table else cells[0].strip()
-        if word in words:
-            raise CatalogueError(f"{path}, line {number}: '{word}' occurs twice")
-        words[word] = _number(path, number, cells, header.index(column)) if column is not None else None
-    if not words:
-        raise CatalogueError(f"{path}: contains no words")
-    return words
-
-
-def _number(path: Path, line: int, cells: list[str], place: int) -> float | None:
-    cell = cells[place].strip() if place < len(cells) else ""
-    if not cell:
-        return None
-    try:
-        value = float(cell)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise CatalogueError(f"{path}, line {line}: '{cell}' is not a number")
-    return value

@@ -1,4 +1,4 @@
-"""Append to a journal: each line is written to the disk completely, or not at all."""
+"""Write and read journals: each line is written to the disk completely, or not at all."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _record(line: bytes) -> dict[str, Any] | None:
 
 
 class Journal(Generic[T]):
-    """The journal of a folder: a value by key in each line. The folder is locked while the journal is open.
+    """The journal of a folder, with a key and a value per line; the folder is locked while the journal is open.
 
     The journal is the truth: one line per finished unit, flushed to the disk before the next begins. An unfinished
     line, after a kill, is dropped when the journal is next read, and its unit is computed again.
@@ -167,7 +167,7 @@ class Journal(Generic[T]):
     def __init__(
         self, path: Path, field: str, read: Callable[[Any], T], write: Callable[[T], Mapping[str, Any]]
     ) -> None:
-        """Make the journal; entering it locks the folder and reads what is there.
+        """Make the journal; entering it locks the folder and reads the earlier values.
 
         Args:
             path: the file.

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from functools import cache
 
 LONGEST_LINE = 300
-"""Characters of an error or a warning on the terminal. The middle is cut: the file is first, the remedy last."""
+"""Characters of an error or a warning on the terminal; the middle is cut, since the file is first and the remedy
+last."""
 _BREAKS = re.compile(r"[^\S ]+")
 _JOINERS = "\u200c\u200d"
 _NEVER_SENT = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -35,7 +36,7 @@ def _columns(character: str) -> int:
 
 
 def one_line(text: str) -> str:
-    """Return the text in one line, with escapes for control characters, since names may come from anywhere.
+    """Return the text in one line, with escapes for control characters, since names may come from any file.
 
     >>> print(one_line("a\\tb\\x1b[2J"))
     a b\\x1b[2J
@@ -62,6 +63,15 @@ def short_line(text: str, longest: int = LONGEST_LINE) -> str:
         return line
     head = longest // 2
     return line[:head] + "…" + line[len(line) - (longest - head - 1) :]
+
+
+def printable_lines(document: str) -> str:
+    """Return a document with escapes for all control characters but line breaks and tabs.
+
+    >>> printable_lines("a b\\n\\x1b[2J")
+    'a b\\n\\\\x1b[2J'
+    """
+    return "\n".join("\t".join(map(one_line, line.split("\t"))) for line in document.split("\n"))
 
 
 def printable_json(document: str) -> str:

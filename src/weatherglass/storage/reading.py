@@ -1,7 +1,7 @@
 """Guard every reader of foreign files: which files are read, how much of them, and one line for any failure.
 
-A reader enters the guard once, with `reading(path)`. Inside it, any exception becomes one line: a damaged file can fail
-in any library with any of dozens of exceptions, and a list of them was never complete.
+A reader enters the guard once, with `reading(path)`. Inside it, any exception becomes one line, since a damaged file
+can fail in any library with any of dozens of exceptions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from weatherglass.errors import VectorFileError, WeatherglassError, unreadable
 LIMIT_VARIABLE = "WEATHERGLASS_MAX_UNPACKED"
 LEAST_LIMIT = 256 * 2**20
 LARGEST_RATIO = 100
-"""A file may unpack to the larger of these many bytes and this multiple of its size, unless `LIMIT_VARIABLE` is set.
+"""A file may unpack to the larger of this many bytes and this multiple of its size, unless `LIMIT_VARIABLE` is set.
 gzip shrinks vectors as text to a third, and zeros to a thousandth."""
 
 LONGEST_REASON = 120
@@ -61,7 +61,7 @@ def reading(
 def errors_in_one_line(
     where: str, problem: str, remedy: str, error: type[WeatherglassError]
 ) -> Iterator[None]:
-    """Report any exception of the block in one line: where, what is wrong, the reason, what to do."""
+    """Report any exception of the block in one line with the place, the problem, the reason and the remedy."""
     try:
         yield
     except WeatherglassError:
@@ -75,7 +75,7 @@ def errors_in_one_line(
             raise error(unreadable(where, failure)) from None
         if not is_failure(failure):
             raise
-        # The cause is kept: if the mistake is in weatherglass, Python callers and the log show where.
+        # The cause is kept, so that Python callers and the log show where a mistake in weatherglass is.
         raise error(f"{where}: {problem} ({short_reason(failure)}); {remedy}") from failure
 
 

@@ -10,7 +10,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -148,7 +148,7 @@ def read_rows(
     """
     table = read_table(path, error, sheet=sheet, most_rows=most_rows)
     names = [(each,) if isinstance(each, str) else each for each in required]
-    header = [_key(cell) for cell in table.rows[0].cells]
+    header = [column_key(cell) for cell in table.rows[0].cells]
     found = {each[0]: _found(table, header, each) for each in (*names, *((one,) for one in optional))}
     wanted = [each[0] for each in names]
     rows = table.rows[1:]
@@ -178,13 +178,13 @@ def read_rows(
 
 def _found(table: Table, header: Sequence[str], names: Sequence[str]) -> int | None:
     """Return the column with one of these names; None without one."""
-    places = [place for place, cell in enumerate(header) if cell in map(_key, names)]
+    places = [place for place, cell in enumerate(header) if cell in map(column_key, names)]
     if len(places) > 1:
         raise table.error(f"{table.place(table.rows[0])}: two columns are called '{names[0]}'; rename one")
     return places[0] if places else None
 
 
-def _key(name: str) -> str:
+def column_key(name: str) -> str:
     """Return a column's name for comparison: "Share of women" and "share_of_women" are the same."""
     return re.sub(r"[\s_-]+", " ", name.casefold()).strip()
 
@@ -196,7 +196,7 @@ def column_named(table: Table, name: str) -> int:
         WeatherglassError: naming the nearest column.
     """
     header = table.rows[0].cells
-    place = _found(table, [_key(cell) for cell in header], [name])
+    place = _found(table, [column_key(cell) for cell in header], [name])
     if place is None and name.isdecimal() and 1 <= int(name) <= table.width:
         place = int(name) - 1
     if place is None:
@@ -355,6 +355,15 @@ def _from_objects(
     ]
     head = [Row(entries[0][0], tuple(names))] if entries else []
     return Table(path, f"{form}, {encoding}", (*head, *rows), tuple(notes), has_names=True, error=error)
+
+
+def is_numeric(cells: Iterable[str]) -> bool:
+    """Return whether the cells that are not empty are numbers with a decimal point or comma, and there are any."""
+    filled = [cell.removesuffix("%").strip().replace("\u2212", "-") for cell in cells if cell]
+    return bool(filled) and any(
+        all(_number(cell, mark) is not None and not _is_nan(_number(cell, mark)) for cell in filled)
+        for mark in _NUMBERS
+    )
 
 
 def numbers(table: Table, column: int, rows: Sequence[Row]) -> tuple[list[float | None], bool]:

@@ -42,7 +42,7 @@ MOST_TUPLES = 40
 """The largest number of parts that 40 references can multiply to is e^(40/e), 2.5 million."""
 
 MANY = 500_000
-"""Number of opcodes after which the loop is compiled: Python takes half a second for them, as long as loading numba."""
+"""Number of opcodes after which the loop is compiled; Python takes half a second for them, as long as loading numba."""
 
 FINE, CUT_OFF, TOO_LONG, TOO_FAR, TOO_SHARED, DOUBLED, UNFINISHED = range(7)
 PROBLEMS = {
@@ -59,7 +59,7 @@ _UNKNOWN = -9
 
 
 def _forms() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return for every opcode the bytes of its argument (negative: lines), and the bytes of a count before it."""
+    """Return for every opcode the bytes of its argument (negative for lines), and the bytes of a count before it."""
     fixed, counted = np.full(256, _UNKNOWN), np.zeros(256, dtype=np.int64)
     lines = {"stringnl_noescape_pair": _TWO_LINES}
     for opcode in pickletools.opcodes:
@@ -195,7 +195,7 @@ def _scan(
 
 
 Builder = Callable[..., object]
-"""Makes a harmless object from the arguments in the file; a TypeError or ValueError means "damaged"."""
+"""Return a harmless object made from the arguments in the file; a TypeError or ValueError means "damaged"."""
 
 DTYPE = re.compile(r"[<>=|]?(b1|i[1248]|u[1248]|f[248]|c8|c16|[SU]\d{1,6})")
 """The plain types of numbers and texts, without objects, fields and void."""
@@ -269,7 +269,7 @@ def _printable(name: str) -> str:
 
 
 class _Budget:
-    """Limit the memory of what builders make: a pickle can contain some bytes once and use them a million times."""
+    """Limit the memory of what builders make; a pickle can contain bytes once and use them a million times."""
 
     def __init__(self, size: int) -> None:
         self._left = unpack_limit(size)

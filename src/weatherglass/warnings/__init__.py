@@ -1,4 +1,4 @@
-"""Warnings as values: a kind, a subject, and numbers and words; the text and the order follow from the kind."""
+"""Define warnings as values: a kind, a subject, and numbers and words; text and order follow from the kind."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from string import Formatter
 from typing import Any, Literal, Self
 
 OTHER = "other"
-"""The kind of a plain text, such as one that an encoder of the user's returns."""
+"""The kind of a plain text, such as one that a user's encoder returns."""
 SHOWN = 5
-"""How many words of a list a warning names."""
+"""Number of words of a list that a warning names."""
 
 About = Literal["run", "test", "model", "row"]
 """What a warning of a result is about: its test, the test on one model, or the row of one metric."""
@@ -47,7 +47,7 @@ class Warning:
         return cls(kind, "", values)
 
     def about(self, subject: str) -> Self:
-        """Return the same warning about this subject; one that it has already is kept behind it."""
+        """Return the same warning about this subject, followed by its earlier subject if it has one."""
         return replace(self, subject=", ".join(filter(None, (subject, self.subject))))
 
     @property
@@ -86,10 +86,11 @@ class Warning:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """All that follows from the kind of a warning.
+    """The text, order and summary that follow from the kind of a warning.
 
-    A template contains the names of values in braces. Behind a colon is a format, or a singular and a plural noun:
-    `{words:word is|words are}` gives the count and the noun. A list of words is shortened to the first five.
+    A template contains the names of values in braces. A colon is followed by a format, or by a singular and a plural
+    noun, so that `{words:word is|words are}` gives the count and the noun. A list of words is shortened to the first
+    five.
     """
 
     text: str | Callable[[Mapping[str, Any]], str]
@@ -97,17 +98,17 @@ class Kind:
     example: Mapping[str, Any]
     """Values for the manual."""
     summary: str = ""
-    """The text of one line for several that differ; without it, the text of the first of them is used."""
+    """The text of one line for several warnings that differ; without it, the text of the first is used."""
     detail: str = ""
-    """A template: what each of several adds behind its subject."""
+    """A template of the text that each of several warnings adds after its subject."""
     words: str = ""
-    """The value that is a list of words; in one line for several, the lists are merged."""
+    """The value that is a list of words; one line for several warnings merges the lists."""
     about: About = "row"
     severity: Severity = "limit"
     section: bool = True
     """Whether docs/warnings.md has a section of this name."""
     by_text: bool = False
-    """Whether several are one line only where they say the same."""
+    """Whether several warnings are one line only if their texts are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +117,11 @@ class Folded:
 
     kind: str
     text: str
-    """The text of all of them where they say the same, else the summary of the kind."""
+    """The text of all of them if their texts are equal, else the summary of the kind."""
     summary: str
-    """A shorter text, where the kind has one."""
+    """A shorter text, if the kind has one."""
     examples: tuple[str, ...]
-    """What they are about, each once."""
+    """Their subjects, each once."""
     warnings: tuple[Warning, ...]
 
     @property
@@ -130,7 +131,7 @@ class Folded:
 
 
 def as_warning(value: object) -> Warning:
-    """Return a warning as it is, one that is stored read back, and any other object as the text of one."""
+    """Return a warning unchanged, a stored one as a warning, and any other object as a warning with its text."""
     if isinstance(value, Warning):
         return value
     if isinstance(value, Mapping):
@@ -147,7 +148,7 @@ def described(warnings: Iterable[Warning]) -> list[dict[str, Any]]:
 
 
 def kind_of(name: str) -> Kind:
-    """Return the kind of this name; for one that no installed package has, a kind that lists its values."""
+    """Return the kind of this name; for an unknown name, a kind that lists its values."""
     from weatherglass.warnings.kinds import UNKNOWN, WARNINGS
 
     return WARNINGS.get(name) if name in WARNINGS else UNKNOWN
@@ -170,12 +171,12 @@ def folded(warnings: Iterable[Warning]) -> list[Folded]:
 
 
 def count_line(lines: Sequence[Folded], noun: str = "warning") -> str:
-    """Return how many there are, and of how many kinds: the same words in the terminal and on the page."""
+    """Return the number of warnings and of kinds, in the same words for the terminal and the page."""
     return f"{counted(sum(line.count for line in lines), noun)} of {counted(len(lines), 'kind')}"
 
 
 def counted(number: int, noun: str) -> str:
-    """Return the number and the noun, in the plural where it has one.
+    """Return the number and the noun, in the plural unless the number is 1.
 
     >>> counted(1, "kind"), counted(2, "kind")
     ('1 kind', '2 kinds')
@@ -211,7 +212,7 @@ def _example(rules: Kind, warning: Warning) -> str:
 
 
 def _text(warning: Warning) -> str:
-    """Return the filled template; the values as they are where those of a stored warning do not fit it."""
+    """Return the filled template; if the values of a stored warning do not fit it, return a list of them."""
     from weatherglass.warnings.kinds import UNKNOWN
 
     rules = kind_of(warning.kind)
@@ -233,7 +234,7 @@ def _listed(warning: Warning) -> str:
 
 
 class _Formatter(Formatter):
-    """Fills templates of warnings."""
+    """Fill templates of warnings."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if value is None:

@@ -1,4 +1,4 @@
-"""The table of warnings: for each kind its sentence, how several are put into one line, and how severe they are."""
+"""The table of warnings, with the sentence of each kind, its summary for several, and its severity."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _too_small(values: Values) -> str:
 
 
 def _cannot_survive(values: Values) -> str:
-    return _floor(values, "so it cannot stand out after correction for {topics} topics at {alpha:g}")
+    return _floor(values, "so it cannot be significant after correction for {topics} topics at {alpha:g}")
 
 
 def _same_sets(values: Values) -> str:
@@ -77,7 +77,7 @@ def _levels(values: Values) -> str:
 
 
 KINDS: dict[str, Kind] = {
-    # Of a row: what its number does not show.
+    # Warnings about a row: what its number does not show.
     "fragile": Kind(
         _fragile,
         {"unit": "word", "name": "management", "p": 0.14, "lifting": 13, "alpha": 0.05},
@@ -119,7 +119,7 @@ KINDS: dict[str, Kind] = {
     "cannot-survive": Kind(
         _cannot_survive,
         {"x": 4, "y": 4, "unit": "words", "floor": 0.029, "topics": 8, "alpha": 0.05},
-        summary="too few words: the test cannot stand out after the correction",
+        summary="too few words: the test cannot be significant after the correction",
     ),
     "pieces": Kind(
         "the tokenizer splits the words of Y into {y:.1f} pieces and those of X into {x:.1f} on average; with the "
@@ -127,7 +127,7 @@ KINDS: dict[str, Kind] = {
         {"x": 1.1, "y": 2.4},
         summary="X and Y are split into different numbers of pieces, which may explain the difference",
     ),
-    # Of a test on a model.
+    # Warnings about a test on a model.
     "unknown-words": Kind(
         "{missing} of the {size} elements of {category} are unknown to the model",
         {"missing": 6, "size": 25, "category": "Flowers"},
@@ -157,7 +157,7 @@ KINDS: dict[str, Kind] = {
         words="words",
         about="model",
     ),
-    # Of a test, whatever the model.
+    # Warnings about a test on any model.
     "same-sets": Kind(
         _same_sets,
         {"first": "X (Flowers)", "second": "Y (Plants)", "effect_is_zero": True},
@@ -181,8 +181,8 @@ KINDS: dict[str, Kind] = {
         about="test",
     ),
     "related-words": Kind(
-        '{role} ({category}): {words} share "{shared}"; each counts as a word of its own, which makes p too small if '
-        "they lean together",
+        '{role} ({category}): {words} share "{shared}"; each counts as a separate word, which makes p too small if '
+        "their scores are correlated",
         {"role": "B", "category": "women", "shared": "her", "words": ["her", "hers"]},
         summary="words of a set share a stem or a word, but count as independent",
         words="words",
@@ -194,6 +194,14 @@ KINDS: dict[str, Kind] = {
         {"set": "X (Flowers)", "count": 1, "words": ["rose"]},
         summary="duplicates dropped",
         words="words",
+        about="test",
+        severity="note",
+    ),
+    "table": Kind(
+        "{file}: {note}",
+        {"file": "jobs.csv", "note": "not UTF-8; read as Windows-1252 (Latin-1), such as 'Köchin'"},
+        summary="a list was read with an assumption",
+        detail="{file}",
         about="test",
         severity="note",
     ),
@@ -237,14 +245,14 @@ KINDS: dict[str, Kind] = {
         about="test",
     ),
     "unknown-forms": Kind(
-        "the {form} of {words:word|words} is unknown ({words}): templates that need it leave them out; "
+        "the {form} of {words:word|words} is unknown ({words}): templates that need it skip them; "
         "state it under [words.{form}]",
         {"form": "plural", "words": ["Hebamme", "Amme"]},
-        summary="word forms are unknown: templates that need them leave the words out",
+        summary="word forms are unknown: templates that need them skip the words",
         words="words",
         about="test",
     ),
-    # Of a run.
+    # Warnings about a run.
     "profile": Kind(
         "profile {profile}: {caution}. The vectors are this model's own; the original procedure: {habits}",
         {
@@ -301,7 +309,7 @@ KINDS: dict[str, Kind] = {
         about="run",
         severity="damage",
     ),
-    # Of a study: imported embeddings.
+    # Warnings about the imported embeddings of a study.
     "repeated-entries": Kind(
         "{file}: {count:entry repeats|entries repeat} a word; the first vector of a word is used",
         {"file": "2.txt", "count": 1},
@@ -338,7 +346,7 @@ KINDS: dict[str, Kind] = {
         summary="the files have no counts: min_frequency is not applied",
         about="run",
     ),
-    # Of a study: regression.
+    # Warnings about the regressions of a study.
     "rows-dropped": Kind(
         "{rows} of {total} rows dropped: {reason}",
         {"rows": 120, "total": 4000, "reason": "unknown part of speech"},
@@ -418,10 +426,10 @@ KINDS: dict[str, Kind] = {
         "{text}", {"text": "the service was asked twice"}, section=False, by_text=True, severity="note"
     ),
 }
-"""By name, which is also the anchor of the section in docs/warnings.md."""
+"""Kinds by name, which is also the anchor of the section in docs/warnings.md."""
 
 UNKNOWN = Kind("", {}, section=False, by_text=True)
-"""A kind of a package that is not installed here."""
+"""The kind of a warning from a package that is not installed."""
 
 WARNINGS = Registry[Kind]("warning", KINDS, "weatherglass.warnings")
 """Built-in kinds, and those of other packages."""

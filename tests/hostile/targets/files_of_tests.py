@@ -8,8 +8,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.hostile.mutations import Mutation, as_json, of_json, of_json_lines, of_toml
+from tests.hostile.mutations import (
+    Mutation,
+    as_json,
+    mutated_text,
+    of_json,
+    of_json_lines,
+    of_toml,
+    of_zip,
+)
 from tests.hostile.target import Reading, Sample, Target
+from tests.sheets import workbook
 
 WORDS = b"""name = "own"
 topic = "gender and career"
@@ -140,9 +149,9 @@ def _json(name: str, tree: Any, mutation: Mutation | None = None) -> Sample:
 
 
 def _read_test(path: Path) -> Reading:
-    from weatherglass.catalogue.select import read_file
+    from weatherglass.catalogue.select import read_tests
 
-    return Reading(read_file(path))
+    return Reading(read_tests(path))
 
 
 def _imported(path: Path) -> Reading:
@@ -191,6 +200,25 @@ def _parquet(_folder: Path) -> list[Sample]:
     return [Sample({"rows.parquet": good}, {"rows.parquet": changed}, text=False)]
 
 
+LONG = b"role,set,word\n" + b"".join(
+    b"%s,%s,%s%d\n" % (role, role.lower(), word, number)
+    for role, word in zip((b"X", b"Y", b"A", b"B"), (b"sum", b"art", b"he", b"she"), strict=True)
+    for number in range(3)
+)
+WIDE = b"sums;arts;men;women\n" + b"".join(b"sum%d;art%d;he%d;she%d\n" % (n, n, n, n) for n in range(3))
+
+
+def _tables(_folder: Path) -> list[Sample]:
+    sheet = workbook({"Words": [line.split(";") for line in WIDE.decode().splitlines()]})
+    packed = of_zip({}, mutated_text)
+    return [
+        Sample({"wide.csv": WIDE}),
+        Sample({"long.csv": LONG}),
+        Sample({"wide.tsv": WIDE.replace(b";", b"\t").decode().encode("utf-16")}),
+        Sample({"wide.xlsx": sheet}, {"wide.xlsx": packed}, text=False),
+    ]
+
+
 TEST_FILES = (
     Target(
         "tests, TOML",
@@ -205,6 +233,7 @@ TEST_FILES = (
         ],
         _read_test,
     ),
+    Target("tests, tables", _tables, _read_test),
     Target("tests, JSON", lambda _: [_json("test.jsonl", PUBLISHED)], _read_test),
     Target(
         "tests of others, JSON",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -9,12 +10,15 @@ from typing import Any
 
 from tests.hostile.mutations import of_json, of_toml
 from tests.hostile.target import Reading, Sample, Target
+from tests.reproduce import stereoset
 
 PAIRS = b"# pairs\nhe\tshe\nman,woman\nboy\tgirl\n"
 CLASSES = b"he\tmale\nshe\tfemale\nman\tmale\nwoman\tfemale\n"
 TABLE = b"word\tshare\tnote\nnurse\t0.9\ta\nsmith\t0.1\t\nclerk\t\tb\n"
 JUDGEMENTS = b"one\ttwo\tscore\n" + b"".join(b"w%d\tv%d\t%d.5\n" % (n, n, n % 10) for n in range(25))
 QUESTIONS = b": capitals\n" + b"".join(b"a%d b%d c%d d%d\n" % (n, n, n, n) for n in range(25))
+STEREOSET = stereoset.sentences(terms=1, per_term=2)
+STORED = stereoset.scores(STEREOSET, stereotype=0.5, anti=0.25, unrelated=0.1)
 SYNONYMS = b'joy = ["happiness", "glee"]\nwar = ["battle"]\n'
 INDEX = b"  1 licence\njoy n 2 1 @ 2 1 07542675 07542676\nwar n 4 0 4 0 1 2 3 4\n"
 DATA = (
@@ -50,13 +54,13 @@ def _sentence_templates(path: Path) -> Reading:
 def _reliability(path: Path) -> Reading:
     from weatherglass.reliability.lists import base_pairs, target_list
 
-    return Reading((target_list(str(path)), base_pairs(str(path))))
+    return Reading(target_list(str(path)) if path.name == "words.txt" else base_pairs(str(path)))
 
 
 def _table(path: Path) -> Reading:
-    from weatherglass.storage.documents import read_word_table
+    from weatherglass.catalogue.words import read_words
 
-    return Reading(read_word_table(path, "share"))
+    return Reading(read_words(path, "share").words)
 
 
 def _judgements(path: Path) -> Reading:
@@ -98,7 +102,26 @@ def _texts(path: Path) -> Reading:
     return Reading(_texts(None, path))
 
 
+def _stored_scores(path: Path) -> Reading:
+    from weatherglass.catalogue.stereoset import read_stereoset
+    from weatherglass.reproduce.kurita2019 import read_word_scores
+    from weatherglass.reproduce.nadeem2021 import read_scores
+
+    if path.suffix == ".tsv":
+        return Reading({name: scores.tolist() for name, scores in read_word_scores(path).items()})
+    return Reading(read_stereoset(path) if path.name == "dev.json" else read_scores(path))
+
+
 WORD_LISTS = (
+    Target(
+        "stored scores of sentences and words",
+        lambda _: [
+            Sample({"dev.json": json.dumps(STEREOSET).encode()}, {"dev.json": of_json(STEREOSET)}),
+            Sample({"scores.json": json.dumps(STORED).encode()}, {"scores.json": of_json(STORED)}),
+            Sample({"words.tsv": b"# words\nset\tscore\nx\t1.5\nx\t2\ny\t-1\ny\t0\n"}),
+        ],
+        _stored_scores,
+    ),
     Target(
         "lists of transforms",
         lambda _: [Sample({"pairs.txt": PAIRS}), Sample({"classes.txt": CLASSES})],
@@ -109,7 +132,14 @@ WORD_LISTS = (
         lambda _: [Sample({"t.txt": b"This is {}.\n{} is here.\n"})],
         _sentence_templates,
     ),
-    Target("lists of studies", lambda _: [Sample({"pairs.txt": PAIRS.replace(b",", b" ")})], _reliability),
+    Target(
+        "lists of studies",
+        lambda _: [
+            Sample({"pairs.txt": PAIRS.replace(b",", b" ")}),
+            Sample({"words.txt": b"nurse\nclerk\nnew york\n"}),
+        ],
+        _reliability,
+    ),
     Target("tables of words", lambda _: [Sample({"table.tsv": TABLE})], _table),
     Target(
         "judgements and analogies",

@@ -132,7 +132,9 @@ def test_a_table_of_another_version_is_an_error_that_names_the_command() -> None
 def test_studies_without_leaning_words_show_none_and_strong_leanings_are_found() -> None:
     """A few studies of `python -m benchmarks.study_words`, which prints all shares."""
     few = shares("3", 4, 20)
-    assert few.false_old >= 0.9  # what Satterthwaite's degrees of freedom do with 4 seeds that move scores
+    assert (
+        few.false_satterthwaite >= 0.9
+    )  # what Satterthwaite's degrees of freedom do with 4 seeds that move scores
     assert max(few.false_listed, few.false_others) <= most_by_chance(20)
     many = shares("0.3", 32, 4)
     assert many.power[-1] == 1

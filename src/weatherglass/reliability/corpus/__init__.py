@@ -379,8 +379,8 @@ def language_fact(words: Sequence[str], counts: Integers) -> str:
 
     >>> import numpy as np
     >>> language_fact(["der", "und", "frau"], np.array([5, 5, 5]))
-    'German (100 % of its words are in our list)'
+    'German (100 % of its words are in the word list)'
     """
     language, share = detected_language(words, counts)
     name = LANGUAGES.get(language).name if language else "a language without a word list"
-    return f"{name} ({share:.0%} of its words are in our list)".replace("%", " %")
+    return f"{name} ({share:.0%} of its words are in the word list)".replace("%", " %")

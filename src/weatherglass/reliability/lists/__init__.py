@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from weatherglass.catalogue.words import read_words
 from weatherglass.errors import CorpusError
 from weatherglass.registry import unknown
 from weatherglass.storage.documents import document_text, shipped_toml
@@ -84,10 +85,11 @@ def base_pairs(name: str) -> BasePairs:
 
 
 def target_list(name: str) -> WordList:
-    """Return a built-in list of target words by its name, or read one from a file with one word on each line.
+    """Return a built-in list of target words by its name, or read one from a table or a file with a word on each line.
 
     Raises:
         UnknownNameError: if there is no built-in list and no file with this name.
+        CorpusError: if the file cannot be read as words.
     """
     table = _table("targets")
     if name in table:
@@ -95,7 +97,7 @@ def target_list(name: str) -> WordList:
     path = Path(name)
     if not is_regular_file(path):
         raise unknown("list of target words or file", name, table)
-    return WordList(path.stem, tuple(dict.fromkeys(line for _, line in _lines(path))), path.name)
+    return WordList(path.stem, tuple(read_words(path, repeats=True, error=CorpusError).words), path.name)
 
 
 def queries() -> list[WordList]:

@@ -1,4 +1,4 @@
-"""Render every page from one kit: head with its security policy, marks, colours, script, downloads."""
+"""Render every page from one kit, which has the head with its security policy, marks, colours, script and downloads."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def render(
     """Return a page: one file that opens from the disk and fetches nothing.
 
     Args:
-        package: whose folder `templates` has the page's own template, styles and scripts.
-        template: extends kit.html.
-        values: what the template shows; every text is escaped.
-        styles: the page's own, after those of the kit.
-        scripts: the page's own, after kit.js, in the same function: no other script can see its names.
-        filters: the page's own, beside those of the kit.
+        package: the package whose folder `templates` has the template, styles and scripts of the page.
+        template: the name of a template that extends kit.html.
+        values: the values that the template shows; every text is escaped.
+        styles: further styles of the page.
+        scripts: further scripts of the page, in one function with kit.js, so that no other script sees their names.
+        filters: further filters of the page.
     """
     kit, own = files(__package__), files(package).joinpath("templates")
     parts = [kit.joinpath("kit.js"), *map(own.joinpath, scripts)]
@@ -57,16 +57,16 @@ def render(
         version=__version__,
         styles="\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets),
         script=script,
-        script_hash=f"sha256-{digest}",  # the security policy allows this script, to the letter, and no other
+        script_hash=f"sha256-{digest}",  # the security policy allows this script and no other
     )
     return html
 
 
 @cache
 def environment(package: str) -> Environment:
-    """Return Jinja for the templates of a package and the kit; text is escaped, an undefined name is an error.
+    """Return the Jinja environment of a package and the kit; text is escaped, and an undefined name is an error.
 
-    It is made once per package: compiling the templates takes ten times as long as filling them.
+    It is cached, since compiling the templates takes ten times as long as filling them.
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 

@@ -13,7 +13,7 @@ function fill(element, attributes, children) {
   return element;
 }
 
-// Large data comes in blocks of compressed JSON.
+// Large data are in blocks of compressed JSON.
 async function unpack(element) {
   if (!element) return null;
   const bytes = Uint8Array.from(atob(element.textContent), (c) => c.charCodeAt(0));
@@ -33,7 +33,7 @@ function startTheme() {
   label();
 }
 
-// On paper everything is open.
+// All sections are open in print.
 function startPrintingDetails() {
   let closed = [];
   window.addEventListener("beforeprint", () => { closed = [...document.querySelectorAll("main details:not([open])")]; closed.forEach((one) => { one.open = true; }); });
@@ -47,7 +47,7 @@ function reveal() {
   if (section) { section.open = true; target.scrollIntoView(); }
 }
 
-// Only what scrolls is a stop of the Tab key.
+// Only boxes that scroll are stops of the Tab key.
 const stops = () => document.querySelectorAll(".scroll").forEach((box) => { box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1; });
 
 // A cell that a spreadsheet would run as a formula gets an apostrophe before it; numbers are left as they are.
@@ -81,7 +81,7 @@ function saveAs(name, content) {
 
 const tableRows = (table) => [...table.rows].map((row) => [...row.cells].flatMap((cell) => [cell.textContent.replace(/\s+/g, " ").trim().replace(/^−/, "-"), ...Array(cell.colSpan - 1).fill("")]));
 
-// The drawing as a file: the page's colours in it, on its paper, since a file has no style sheet.
+// The drawing as a file, with the colours of the page in it, since a file has no style sheet.
 const INHERITED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family", "font-size", "font-weight", "text-anchor"];
 function standalone(svg) {
   const copy = svg.cloneNode(true);

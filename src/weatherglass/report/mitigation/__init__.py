@@ -33,7 +33,7 @@ def lines_of(judgement: Mapping[str, Any]) -> Iterator[str]:
         yield from _wrapped(reason, "  ")
     yield ""
     yield from _effects("d on words that the transform never saw", judgement["held_out"])
-    yield from _effects("d on the tests as they are", judgement["tests"])
+    yield from _effects("d on all words of the tests", judgement["tests"])
     yield from _table("what can be recovered (chance, random transform)", judgement["recovered"], _recovered)
     yield from _table("what it cost", judgement["cost"], _cost)
     for note in (*judgement["without_held_out"], *judgement["notes"]):
@@ -100,7 +100,7 @@ def page(judgement: Mapping[str, Any]) -> str:
 
 
 def effects_figure(rows: Sequence[Mapping[str, Any]]) -> Markup:
-    """Draw d of each test: a ring before, a dot after, a line between; empty without effect sizes."""
+    """Draw d of each test, with a ring before, a dot after and a line between; empty without effect sizes."""
     rows = [row for row in rows if row["poolable"]]
     if not rows:
         return Markup("")
@@ -162,6 +162,6 @@ def _text(x: float, y: float, text: str, kind: str) -> str:
 
 def _svg(parts: Sequence[str], rows: int, label: str) -> Markup:
     height = TOP + ROW * rows + 6
-    return Markup(  # every text in it was escaped above
+    return Markup(  # all texts were escaped above
         f'<svg viewBox="0 0 {FIGURE} {height}" role="img" aria-label="{escape(label)}">{"".join(parts)}</svg>'
     )

@@ -43,7 +43,7 @@ def _summary(blocks: list[Mapping[str, Any]], width: int) -> Iterator[str]:
     columns = [
         Column("list", shorten="middle", least=14, most=widest_name(width)),
         Column("median d", right=True),
-        Column("joint p", right=True),
+        Column("multiverse p", right=True),
         Column("corrected", right=True),
         Column("same sign", right=True),
         Column("maxT p", right=True, from_width=SIZES_FROM),
@@ -65,8 +65,8 @@ def _summary(blocks: list[Mapping[str, Any]], width: int) -> Iterator[str]:
     ]
     yield from table_lines(columns, rows, width)
     yield from wrapped(
-        "joint p: of the mean of d over all specifications; corrected over the lists of a topic and the topics of a "
-        "model (Holm), which decides the conclusion. Curves and what d moves with: the page, or --table",
+        "multiverse p tests the mean of d over all specifications; corrected over the lists of a topic and the topics "
+        "of a model (Holm), it decides the conclusion. The page, or --table, shows the curves and what d changes with",
         width,
     )
     yield ""
@@ -90,7 +90,7 @@ def _in_full(multiverse: Multiverse, width: int) -> Iterator[str]:
             if block["family"] > 1
         }
         yield from _wrapped(
-            f"on the whole: joint p {format_p(block['multiverse_p'])}{after.get('multiverse_p', '')}; "
+            f"on the whole: multiverse p {format_p(block['multiverse_p'])}{after.get('multiverse_p', '')}; "
             f"somewhere: maxT p {format_p(block['max_t_p'])}{after.get('max_t_p', '')}",
             width,
         )
@@ -158,7 +158,7 @@ def _cell(value: Any) -> str:
 
 
 def largest_shares(decomposition: Mapping[str, Any]) -> str:
-    """Return the three choices that move d most, with shares of the variance.
+    """Return the three choices that change d most, with their shares of the variance.
 
     >>> largest_shares({"variance": 0.5, "main": {"statistic": 0.3}, "pairs": {}, "rest": 0.2})
     'statistic 60 %, rest 40 %'
@@ -182,7 +182,7 @@ def lists_of(
 
 
 def named_targets(targets: str) -> str:
-    """Return target sets in the names that people use."""
+    """Return the names of target sets for readers."""
     return " and ".join(map(set_name, targets.split(" and ")))
 
 

@@ -1,6 +1,6 @@
 """Write the page of a multiverse: one self-contained file, index.html, and the specification curves as figures.
 
-The curve (Simonsohn et al. 2020) has d of every specification, sorted, above the choices that made it."""
+The curve (Simonsohn et al. 2020) shows d of every specification, sorted, above its choices."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from weatherglass.report.measures import INK, LINE, SOFT
 from weatherglass.report.multiverse import largest_shares, lists_of, named_targets, sorted_by_size
 from weatherglass.report.numbers import effect, p_value, percent
 from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.printable import one_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,7 +34,7 @@ LONGEST, ROW_INCHES = 34, 0.13
 
 
 def curve_name(model: str, name: str) -> str:
-    """Return the name of a curve's file, without its ending."""
+    """Return the name of a curve's file, without its suffix."""
     return re.sub(r"[^\w-]+", "-", f"curve-{model}-{name}").strip("-")[:150]
 
 
@@ -140,7 +141,7 @@ def drawn_curve(
         parts.append(f'<path class="ticks" d="{"".join(marks)}"/>')
     height = TOP + ABOVE + 22 + ROW * len(levels)
     spoken = escape(headline(block).replace("\n", ": "))
-    return Markup(  # every text in it was escaped above
+    return Markup(  # all texts were escaped above
         f'<svg class="curve" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{spoken}">{"".join(parts)}</svg>'
     )
 
@@ -148,7 +149,7 @@ def drawn_curve(
 def write_curve(
     block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]], path: Path, alpha: float
 ) -> None:
-    """Write the curve of one word list on one model; the end of the name says whether as svg, png or pdf."""
+    """Write the curve of one word list on one model as svg, png or pdf, by the suffix of the path."""
     from matplotlib import rc_context
 
     settings: Any = {"svg.hashsalt": "weatherglass", "font.size": 7, "axes.linewidth": 0.6}
@@ -157,7 +158,7 @@ def write_curve(
 
 
 def curve(block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]], alpha: float) -> Figure:
-    """Draw d with intervals above, a tick in each chosen level's row below.
+    """Draw d with intervals, and below them a tick in the row of each chosen level.
 
     Dots with p at most alpha are coloured; published settings have a ring.
     """
@@ -194,7 +195,7 @@ def curve(block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]],
     below.plot(
         *zip(*ticks, strict=True), "|", markersize=3.4, color=INK, markeredgewidth=0.5, rasterized=True
     )
-    below.set_yticks(range(len(levels)), [f"{choice}: {name}"[:LONGEST] for choice, name in levels])
+    below.set_yticks(range(len(levels)), [one_line(f"{choice}: {name}")[:LONGEST] for choice, name in levels])
     below.set_ylim(len(levels) - 0.5, -0.5)
     below.set_xticks([])
     for label in below.get_yticklabels():
@@ -209,8 +210,10 @@ def curve(block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]],
 
 def headline(block: Mapping[str, Any]) -> str:
     """Return the list, the model, and the numbers that matter most."""
+    subject = one_line(f"{block['topic']}: {block['list']} ({block['targets']}), {block['model']}")
     return (
-        f"{block['topic']}: {block['list']} ({block['targets']}), {block['model']}\n"
+        f"{subject}\n"
         f"{block['specification_count']} specifications, median d {effect(block['median_d'])}, "
-        f"{block['positive']} positive, joint p {p_value(block['multiverse_p'])}, maxT p {p_value(block['max_t_p'])}"
+        f"{block['positive']} positive, multiverse p {p_value(block['multiverse_p'])}, "
+        f"maxT p {p_value(block['max_t_p'])}"
     )

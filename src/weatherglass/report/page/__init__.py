@@ -57,7 +57,7 @@ SCRIPTS = (*("core.js", "tests.js", "tables.js", "plots.js", "detail.js", "downl
 
 
 def write_page(run: Run) -> None:
-    """Write the page of a run into its folder, atomically, with the stamp of the record that is there.
+    """Write the page of a run into its folder atomically, with a line that identifies the record.
 
     Raises:
         OSError: if the page cannot be written.
@@ -73,13 +73,13 @@ def page(
     multiverse: Sequence[Mapping[str, Any]] = (),
     agreement: MetricAgreement | None = None,
 ) -> str:
-    """Return the page of one or several runs; it shows what is known, and computes nothing.
+    """Return the page of one or several runs, without computing any number.
 
     Args:
-        runs: read from their folders, or in memory.
+        runs: the runs, read from their folders or in memory.
         comparison: the changes between two runs, from `weatherglass compare --json`.
-        multiverse: the topics of `weatherglass multiverse --json`.
-        agreement: how far the metrics agree over several runs; the record of a single run says so itself.
+        multiverse: the topics in the output of `weatherglass multiverse --json`.
+        agreement: how far the metrics agree over several runs; the record of a single run has its own.
     """
     layout = lay_out(runs)
     verdicts = [run.verdicts() for run in runs]
@@ -123,7 +123,7 @@ def page(
 
 
 def _first_screen(shown: Chart, names: Sequence[str]) -> dict[str, Any]:
-    """Return what the first screen shows: chart, headline, sentences, caveats and what the words mean."""
+    """Return the content of the first screen: chart, headline, sentences, caveats and the meaning of the outcomes."""
     verdicts, alpha = shown.verdicts, shown.alpha
     corrected = max((one.family for one in verdicts if one.outcome), default=0)
     return {
@@ -145,7 +145,7 @@ def _first_screen(shown: Chart, names: Sequence[str]) -> dict[str, Any]:
 def _texts(
     runs: Sequence[Run], layout: Layout, shown: Chart, verdicts: Sequence[Sequence[Verdict]]
 ) -> dict[str, str]:
-    """Return what the buttons of the page save: text that was made when the page was."""
+    """Return the texts that the buttons of the page save."""
     records = [run.record for run in runs]
     merged = {**records[0], "citations": [key for record in records for key in record.get("citations", [])]}
     judged = zip(runs, verdicts, strict=True)
@@ -197,7 +197,7 @@ def _run_record(run: Run) -> dict[str, Any]:
 
 
 def _time(text: str | None) -> str:
-    """Return a time for readers; what is not a time as it is."""
+    """Return a time for readers; a text that is not a time is returned unchanged."""
     try:
         time = datetime.fromisoformat(text or "")
     except ValueError:
@@ -206,5 +206,5 @@ def _time(text: str | None) -> str:
 
 
 def _small(value: float) -> str:
-    """Return a number with two decimals; a small one with three."""
+    """Return a number with two decimals, or with three if it is small."""
     return effect(value) if abs(value) >= 0.1 else f"{value:.3f}".replace("-", "−")

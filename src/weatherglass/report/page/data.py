@@ -1,11 +1,11 @@
-"""Pack what the page's script works with: every result in short, and compressed blocks with the details.
+"""Pack the data of the page's script: every result in short, and compressed blocks with the details.
 
 Records of one kind are lists of values with their field names once, which the script joins again (`named` in core.js).
 
-A block is JSON, compressed, in base64, and the browser decompresses it when a result is opened: one for each model and
-metric, and a shared one with every text once, and the lists by which results refer to them. Numbers are rounded to what
-a plot can show: scores to four digits (of sentences three), effect sizes to three decimals, the null distribution to
-two. Numbers that are printed come from the results, not from here.
+A block is compressed JSON in base64, which the browser decompresses when a result is opened. There is one block for
+each model and metric, and a shared one with every text once and the lists by which results refer to them. Numbers are
+rounded to the precision of a plot: scores to four digits (of sentences three), effect sizes to three decimals, the null
+distribution to two. Printed numbers come from the results, not from these blocks.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MARKS = (
 )
 """Each mark of a test with its drawing in kit.html and the outline of its cell."""
 IN_CELLS = 4
-"""The first marks are drawn in the cells of the table, too; the others would be in most of them."""
+"""Number of marks that are also drawn in the cells of the table; the others would be in most cells."""
 NOT_JUDGED = len(MARKS)
 """The number of the mark of a result whose run is not complete."""
 WORD_STEPS, SENTENCE_STEPS = 9999, 999
@@ -54,9 +54,9 @@ sentences of a word, which are ticks in a plot, to three, so that their mean sti
 EFFECT_STEPS, NULL_STEPS, NULL_EVERY = 1000, 100, 2
 """Steps of an effect size and of the null distribution, of which every second quantile is drawn."""
 PROCEDURE = ("permute", "alternative", "ddof")
-"""How p was tested and d scaled; a profile may differ in it from the rest of its run."""
+"""Fields of the procedure for p and d; a profile may differ in them from the rest of its run."""
 CHANGE_FIELDS = ("test", "metric", "before", "after", "change", "low", "high", "changed")
-"""What the script needs of a change; before and after are the models."""
+"""Fields of a change that the script uses; before and after are the models."""
 
 
 def script_data(
@@ -66,7 +66,7 @@ def script_data(
     changes: Sequence[Mapping[str, Any]],
     multiverse: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
-    """Return what the script works with, apart from the results."""
+    """Return the data of the script, except the results."""
     results = layout.results
     marks = [
         {"symbol": symbol if place < IN_CELLS else "", "dot": symbol, "outline": outline, "words": mark.words}
@@ -118,7 +118,7 @@ def script_data(
 
 
 def _spec(record: Mapping[str, Any], model: str) -> str:
-    """Return what the user wrote for a model: NAME=SPEC where it was named, or the name, which is its spec."""
+    """Return the user's spelling of a model: NAME=SPEC if it was named, otherwise its name, which is the spec."""
     arguments = record.get("arguments", {}).get("models", [])
     written = record.get("command") or ([arguments] if isinstance(arguments, str) else arguments)
     return next((word for word in written if isinstance(word, str) and word.startswith(f"{model}=")), model)
@@ -150,7 +150,7 @@ def rerun_command(record: Mapping[str, Any]) -> dict[str, str]:
 
 
 def records(listed: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return records with the same fields as the names once, then the values of each.
+    """Return records with the same fields as one list of names and a list of values per record.
 
     >>> records([{"test": 0, "d": 1.2}, {"test": 1, "d": 0.4}])
     {'fields': ['test', 'd'], 'rows': [[0, 1.2], [1, 0.4]]}
@@ -198,7 +198,7 @@ def short_results(layout: Layout) -> Iterator[dict[str, Any]]:
             "dAttr": digits(r.effect_size_random),
             "ciAttrLow": digits(r.ci_random_low),
             "ciAttrHigh": digits(r.ci_random_high),
-            "units": r.units() if r.units_x else None,
+            "units": (r.units_x, r.units_y) if r.units_x else None,
             "targets": r.target_sizes,
             "attributes": r.attribute_sizes,
             "unbiased": digits(r.unbiased),
@@ -244,7 +244,7 @@ def _curves(entry: Mapping[str, Any], alpha: float) -> Iterator[dict[str, Any]]:
 
 
 def paired_subjects(layout: Layout) -> list[tuple[int, int]]:
-    """Return which models of two runs to put side by side: the same model; or the only one of each."""
+    """Return the pairs of models of two runs to show side by side: equal models, or the only one of each."""
     first, second = ([n for n, s in enumerate(layout.subjects) if s.run == run] for run in (0, 1))
     if len(first) == len(second) == 1:
         return [(first[0], second[0])]
@@ -278,7 +278,7 @@ def changes_between(layout: Layout, comparison: Mapping[str, Any]) -> list[dict[
 
 
 class Text(NamedTuple):
-    """A target element, whichever results score it."""
+    """A target element, shared by all results that score it."""
 
     text: str
     word: str
@@ -294,7 +294,7 @@ class Placed(NamedTuple):
 
 
 class Omitted(NamedTuple):
-    """What is left out for one of the leave-one-out effects of a result."""
+    """A word or template that is left out for a leave-one-out effect of a result."""
 
     kind: str
     role: str
@@ -302,23 +302,23 @@ class Omitted(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """What results refer to by number, each numbered in the order of its first appearance."""
+    """Texts and lists that results refer to by number, in the order of their first appearance."""
 
     texts: dict[Text, int]
     elements: dict[tuple[Placed, ...], int]
     left_out: dict[tuple[Omitted, ...], int]
     known: dict[Hashable, int]
-    """The number of a list by what it is made from: most results of a test have the same, and comparing is quick."""
+    """The number of a list by a key that is quick to compare, since most results of a test have the same list."""
 
 
 def detail_blocks(runs: Sequence[Run], layout: Layout) -> Iterator[tuple[str, str]]:
-    """Yield name and content of each block: one with what results share, then one for each model and metric."""
+    """Yield name and content of each block: the shared one, then one for each model and metric."""
     shared = Shared({}, {}, {}, {})
     blocks: dict[int, list[str]] = {}
     for number, (result, (subject, _, metric)) in enumerate(zip(layout.results, layout.places, strict=True)):
         packed = in_json(_details(result, runs[layout.subjects[subject].run].alpha, shared))
         member = (
-            f"{json.dumps(str(number))}:{packed}"  # as text, which takes far less memory than the numbers
+            f"{json.dumps(str(number))}:{packed}"  # as text, which takes much less memory than the numbers
         )
         blocks.setdefault(subject * len(layout.metrics) + metric, []).append(member)
     if not blocks:
@@ -376,7 +376,7 @@ def _packed_scores(result: Result, shared: Shared) -> dict[str, Any]:
 
 
 def _packed_robustness(robustness: Robustness, d: float, alpha: float, shared: Shared) -> dict[str, Any]:
-    """Return how far a result can be trusted: leave-one-out effects, null distribution, bootstrap, decisive words."""
+    """Return the robustness of a result: leave-one-out effects, null distribution, bootstrap, decisive words."""
     packed: dict[str, Any] = {
         "random_corrected": robustness.random_corrected,
         "templates_random": robustness.templates_random,
@@ -390,7 +390,7 @@ def _packed_robustness(robustness: Robustness, d: float, alpha: float, shared: S
             omitted = tuple(Omitted(w.kind, w.role, w.name) for w in robustness.left_out)
             shared.known[key] = shared.left_out.setdefault(omitted, len(shared.left_out))
         packed["left_out"] = shared.known[key]
-        packed["without"] = [  # how far d moves: smaller numbers than d itself
+        packed["without"] = [  # the change of d, which has fewer digits than d itself
             None if w.effect_size is None or math.isnan(d) else round((w.effect_size - d) * EFFECT_STEPS)
             for w in robustness.left_out
         ]
@@ -401,7 +401,7 @@ def _packed_robustness(robustness: Robustness, d: float, alpha: float, shared: S
         packed["null"] = [
             null[0],
             *(after - before for before, after in pairwise(null)),
-        ]  # small: compress well
+        ]  # differences are small, so they compress well
     if robustness.bootstrap:
         packed["bootstrap"] = {
             name: rounded(value, 5) for name, value in asdict(robustness.bootstrap).items()

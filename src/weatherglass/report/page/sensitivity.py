@@ -16,14 +16,14 @@ from weatherglass.report.view import Layout
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A choice that another careful reader could have made differently, and what it would do."""
+    """A choice that another careful reader could have made differently, and its effect on the findings."""
 
     title: str
     before: str
     after: str
     text: str
     result: int | None
-    """The number of the result that shows it; None where it is about many."""
+    """The number of the result that shows it; None if it is about many results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Opposed:
     strongly: bool
     """Whether both have p ≤ alpha."""
     compared: int
-    """How many results have several metrics with a sign."""
+    """Number of results that have several metrics with a sign."""
 
 
 def alternatives(
@@ -62,10 +62,10 @@ def alternatives(
     """Return the choices that the findings of the first metric depend on.
 
     Args:
-        layout: of the page.
-        runs: those of the page.
-        opposed: results of which two metrics say the opposite.
-        multiverse: the topics of a multiverse, where there is one.
+        layout: the layout of the page.
+        runs: the runs of the page.
+        opposed: results for which two metrics have opposite signs.
+        multiverse: the topics of a multiverse, if there is one.
     """
     found = []
     for number, (s, t, m) in enumerate(layout.places):
@@ -203,7 +203,7 @@ def _another_metric(layout: Layout, opposed: Sequence[Opposed]) -> Alternative:
 
 
 def opposite_metrics(layout: Layout, alphas: Sequence[float] = ()) -> list[Opposed]:
-    """Return where two metrics give effect sizes d of opposite signs, the pair farthest apart first."""
+    """Return the results for which two metrics give d of opposite signs, the pair farthest apart first."""
     by_place: dict[tuple[int, int], list[int]] = {}
     for number, (s, t, _) in enumerate(layout.places):
         if layout.results[number].info.poolable and layout.results[number].lean is not None:
@@ -232,7 +232,7 @@ def opposite_metrics(layout: Layout, alphas: Sequence[float] = ()) -> list[Oppos
 
 
 def _multiverse(topics: Sequence[Mapping[str, Any]]) -> Alternative | None:
-    """Return the choice that moves d most, in the topic where choices move it most."""
+    """Return the choice that changes d most, in the topic in which d varies most."""
     entries = [entry for entry in topics if entry.get("specifications")]
     if not entries:
         return None
@@ -240,12 +240,14 @@ def _multiverse(topics: Sequence[Mapping[str, Any]]) -> Alternative | None:
     ds = [one["d"] for one in entry["specifications"] if one["d"] is not None]
     shares = entry["decomposition"].get("shares") or {}
     mover, share = max(shares.items(), key=lambda item: item[1], default=("", 0.0))
-    moved = f" {100 * share:.0f} % of the spread goes with the choice of {mover}." if mover else ""
+    moved = (
+        f" {100 * share:.0f} % of the variance of d is explained by the choice of {mover}." if mover else ""
+    )
     return Alternative(
         "Other reasonable choices (multiverse)",
         f"d {effect(min(ds))}",
         effect(max(ds)),
         f"{capitalised(entry['topic'])} in {entry['model']}: {entry['specification_count']} specifications, "
-        f"{100 * entry['share_same_sign']:.0f} % share the sign, joint p {p_value(entry['multiverse_p'])}.{moved}",
+        f"{100 * entry['share_same_sign']:.0f} % share the sign, multiverse p {p_value(entry['multiverse_p'])}.{moved}",
         None,
     )

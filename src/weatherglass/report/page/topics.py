@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import html  # not xml.sax.saxutils, which loads all that fetches addresses
+import html  # xml.sax.saxutils would import modules for network access
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ REACH = 2.0
 MOST_TOPICS = 24
 """Topics in the chart; a run of very many tests, each its own topic, has the rest in the table."""
 MOST_COLUMNS = 8
-"""Columns of a part of the overview: as many as a sheet of A4 has room for."""
+"""Columns of a part of the overview, so that it fits a sheet of A4."""
 WIDTH, MARGIN = 430, 14
 """Units of a drawing in the page; it is scaled to the width of its column."""
 NAMES, PANEL, ROW, GAP = 230, 210, 46, 24
@@ -45,7 +45,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class TopicRow:
-    """What one model shows on one topic, as it is drawn."""
+    """The row of one model and topic in the chart."""
 
     verdict: Verdict
     alpha: float
@@ -61,11 +61,11 @@ class TopicRow:
     contrast: str
     """What a positive d means."""
     strong: bool
-    """Whether the interval is drawn as a finding: it leaves out 0."""
+    """Whether the interval is drawn as a finding, because it excludes 0."""
     why: str
     """Why the topic has this verdict, in words."""
     count: str
-    """How many of the tests differ."""
+    """The number of tests that differ, in words."""
     references: tuple[tuple[str, float], ...]
     """The reference models with their mean d of these tests."""
     band: tuple[float, float] | None
@@ -95,7 +95,7 @@ class Chart:
     """The topics of one metric in the order in which they are shown, and the sanity checks."""
 
     topics: list[list[TopicRow]]
-    """A list for each topic, the strongest first: one row for each model that has it."""
+    """A list of rows for each topic, the strongest first, with one row for each model that has it."""
     rows: list[TopicRow]
     """The rows of all these topics, without sanity checks."""
     checks: list[list[TopicRow]]
@@ -144,7 +144,7 @@ def _row(
     results: Sequence[Result],
     alpha: float,
 ) -> TopicRow:
-    """Return all that the drawing of one verdict shows."""
+    """Return the row of one verdict."""
     name = topic_name(verdict.topic)
     if verdict.check:
         symbol = "found" if verdict.found else "missed" if verdict.found is False else "none"
@@ -202,7 +202,7 @@ def _dots(
 
 
 def groups(shown: Chart, names: Sequence[str]) -> list[Group]:
-    """Return the rows by outcome where there is one model, by topic where there are several; sanity checks last."""
+    """Return the rows by outcome if there is one model, by topic if there are several; sanity checks come last."""
     rows = shown.rows
     judged = sum(row.verdict.outcome is not None for row in rows)
     if len(names) == 1:
@@ -242,7 +242,7 @@ class Overview:
 
 
 def overview(shown: Chart, names: Sequence[str]) -> list[Overview]:
-    """Return mark and mean d by topic and model; whichever there are fewer of are the columns."""
+    """Return mark and mean d by topic and model; the columns are whichever of the two are fewer."""
     topics = [*shown.topics, *shown.checks]
     cells = {(place, row.subject): row for place, rows in enumerate(topics) for row in rows}
     titles = [rows[0].name for rows in topics]
@@ -307,7 +307,7 @@ def topics_figure(shown: Chart, subjects: Sequence[Subject]) -> str:
             parts += _cell(cell, NAMES + columns.index(cell.subject) * (PANEL + GAP), top, symbols)
     notes = (
         "Mark: mean d of the topic’s tests; line: its interval, dashed where it contains 0;",
-        "circles: tests, filled where they stand out; squares: not tested; band: reference models; dotted: placebo.",
+        "circles: tests, filled if significant; squares: not tested; band: reference models; dotted: placebo.",
         "Right of 0, blue: as named; left, orange: the opposite; grey: no direction established.",
     )
     parts += [_text(0, height - 42 + 15 * place, note, SOFT) for place, note in enumerate(notes)]
@@ -357,7 +357,7 @@ def _cell(row: TopicRow, left: float, top: float, symbols: Mapping[str, str]) ->
 def _text(
     x: float | str, y: float, text: str, colour: str = INK, anchor: str = "start", weight: str = "normal"
 ) -> str:
-    printable = "".join(letter if letter.isprintable() else " " for letter in text)  # XML allows no controls
+    printable = "".join(letter if letter.isprintable() else " " for letter in text)  # XML forbids controls
     return (
         f'<text x="{x}" y="{y}" fill="{colour}" text-anchor="{anchor}" font-weight="{weight}" '
         f'xml:space="preserve">{html.escape(printable, quote=False)}</text>'

@@ -1,1 +1,1 @@
-"""The page of a reliability study: its figures, its tables as matrices, and the HTML."""
+"""Show a reliability study: its figures, its tables as matrices, its page and its terminal output."""

@@ -1,4 +1,4 @@
-"""The figures of a study, drawn from its tables; nothing is computed here.
+"""Draw the figures of a study from its tables; no number is computed here.
 
 `Plan.published` has the numbers of the figures in the reproduction of Du et al. that show the same; where the paper has
 a figure per corpus, ours has a panel per corpus.
@@ -6,7 +6,8 @@ a figure per corpus, ours has a panel per corpus.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import matplotlib as mpl
@@ -185,8 +186,8 @@ BY_FREQUENCY = Plan(
     "frequency",
     "Why does one corpus agree better? Reliability by frequency",
     "Median and quartiles of the ICC of the target words and frequent words, by how often a word occurs per million: "
-    "where the corpora differ at the same frequency, frequency is not the reason. Test–retest is the mean over the "
-    "scoring rules; inter-rater is of the scores as they are.",
+    "if the corpora differ at the same frequency, frequency is not the reason. Test–retest is the mean over the "
+    "scoring rules; inter-rater consistency uses raw scores.",
     "ICC",
     "median",
     float("nan"),
@@ -217,7 +218,7 @@ def drawings(tables: Tables) -> Iterator[Drawing]:
     conditions = tables["summary"].select("pairs", "algorithm").unique(maintain_order=True)
     for pairs, algorithm in conditions.iter_rows():
         condition = (pl.col("pairs") == pairs) & (pl.col("algorithm") == algorithm)
-        selected = {  # An empty table, such as that of batches of a single seed, is passed on as it is.
+        selected = {  # An empty table, such as that of batches of a single seed, is not filtered.
             name: table if table.is_empty() else table.filter(condition)
             for name, table in tables.items()
             if table.is_empty() or {"pairs", "algorithm"} <= set(table.columns)
@@ -235,34 +236,15 @@ def _compared(rows: pl.DataFrame, column: str = "rule") -> tuple[pl.DataFrame, t
     return rows.filter(pl.col(column).is_in(rules)), rules
 
 
-def retest_by_list(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Draw test–retest by target list and rule."""
-    rows, rules = _compared(tables["summary"].filter(pl.col("measure") == "test–retest"), "by")
-    yield from panels(
-        RETEST_BY_LIST, subject, rows, lambda axes, part: boxes(axes, part, "list", "by", rules)
-    )
+def retest_boxes(plan: Plan, table: str, tables: Tables, subject: Subject) -> Iterator[Drawing]:
+    """Draw test–retest by target list and rule, from the table of words or of base pairs."""
+    rows, rules = _compared(tables[table].filter(pl.col("measure") == "test–retest"), "by")
+    yield from panels(plan, subject, rows, lambda axes, part: boxes(axes, part, "list", "by", rules))
 
 
-def retest_of_pairs(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Draw test–retest of the base pairs by target list and rule."""
-    rows, rules = _compared(tables["summary_pairs"].filter(pl.col("measure") == "test–retest"), "by")
-    yield from panels(
-        RETEST_OF_PAIRS, subject, rows, lambda axes, part: boxes(axes, part, "list", "by", rules)
-    )
-
-
-def rater_by_list(tables: Tables, subject: Subject) -> Iterator[Drawing]:
+def rater_boxes(plan: Plan, table: str, tables: Tables, subject: Subject) -> Iterator[Drawing]:
     """Draw inter-rater consistency by target list and corpus, in a panel for raw and one for standardised scores."""
-    yield from _rater_boxes(RATER_BY_LIST, subject, tables["summary"])
-
-
-def rater_of_pairs(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Draw inter-rater consistency of the base pairs by list and corpus, in panels for raw and standardised scores."""
-    yield from _rater_boxes(RATER_OF_PAIRS, subject, tables["summary_pairs"])
-
-
-def _rater_boxes(plan: Plan, subject: Subject, table: pl.DataFrame) -> Iterator[Drawing]:
-    rows = table.filter(pl.col("measure") == "inter-rater")
+    rows = tables[table].filter(pl.col("measure") == "inter-rater")
     corpora = _estimated_corpora(rows)
     yield from panels(plan, subject, rows, lambda axes, part: boxes(axes, part, "list", "corpus", corpora))
 
@@ -284,17 +266,8 @@ def consistency_over_algorithms(tables: Tables, subject: Subject) -> Iterator[Dr
     )
 
 
-def retest_of_each_pair(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Draw test–retest of each base pair: a box over corpora, algorithms and rules."""
-    yield from _each_pair(RETEST_OF_EACH_PAIR, subject, tables, "test–retest")
-
-
-def rater_of_each_pair(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Draw inter-rater consistency of each base pair: a box over corpora and algorithms."""
-    yield from _each_pair(RATER_OF_EACH_PAIR, subject, tables, "inter-rater")
-
-
-def _each_pair(plan: Plan, subject: Subject, tables: Tables, measure: str) -> Iterator[Drawing]:
+def each_pair(plan: Plan, measure: str, tables: Tables, subject: Subject) -> Iterator[Drawing]:
+    """Draw a measure of each base pair: a box over corpora, algorithms and, for test–retest, rules."""
     own = (pl.col("pairs") == subject.pairs) & (pl.col("measure") == measure)
     rows = tables["summary_each_pair"].filter(own)
 
@@ -307,7 +280,7 @@ def _each_pair(plan: Plan, subject: Subject, tables: Tables, measure: str) -> It
 
 def consistency_by_query(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     """Draw internal consistency by query, and of the base pairs."""
-    # From the claims, whose interval knows of other base pairs; that of the formula knows of other words only.
+    # The interval in the claims covers other base pairs; that of the formula covers only other words.
     judged = tables["claims"].filter((pl.col("claim") == ENSEMBLE) & pl.col("median").is_finite())
     named = judged.rename({"by": "rule", "median": "alpha"}).with_columns(query=pl.lit(BASE_PAIRS))
     columns = ["corpus", "rule", "query", "alpha", "low", "high"]
@@ -374,11 +347,12 @@ def by_frequency(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     )
 
 
-FIGURES = (
-    retest_by_list,
-    retest_of_pairs,
-    rater_by_list,
-    rater_of_pairs,
+Draw = Callable[[Tables, Subject], Iterator[Drawing]]
+FIGURES: tuple[Draw, ...] = (
+    partial(retest_boxes, RETEST_BY_LIST, "summary"),
+    partial(retest_boxes, RETEST_OF_PAIRS, "summary_pairs"),
+    partial(rater_boxes, RATER_BY_LIST, "summary"),
+    partial(rater_boxes, RATER_OF_PAIRS, "summary_pairs"),
     consistency_by_query,
     retest_by_pair,
     rater_by_pair,
@@ -387,12 +361,16 @@ FIGURES = (
     by_frequency,
 )
 """The figures of every set of base pairs and algorithm."""
-FIGURES_OF_A_SET = (consistency_over_algorithms, retest_of_each_pair, rater_of_each_pair)
+FIGURES_OF_A_SET: tuple[Draw, ...] = (
+    consistency_over_algorithms,
+    partial(each_pair, RETEST_OF_EACH_PAIR, "test–retest"),
+    partial(each_pair, RATER_OF_EACH_PAIR, "inter-rater"),
+)
 """The figures of every set of base pairs, over all corpora and algorithms."""
 
 
 def remove_outdated_figures(folder: Path, drawn: Collection[str]) -> None:
-    """Remove figures that the study no longer has, after a change of its file; other files stay."""
+    """Remove figures that the study no longer has, after a change of its file; other files are kept."""
     prefixes = (*(f"{plan.name}-" for plan in PLANS), "regression-")
     for path in folder.glob("*.*"):
         if path.suffix in (".png", ".svg") and path.name.startswith(prefixes) and path.stem not in drawn:

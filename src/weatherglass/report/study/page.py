@@ -1,4 +1,4 @@
-"""study.html: one self-contained file with a study's verdicts, tables and figures; it opens from disk."""
+"""Write study.html, one self-contained file with the verdicts, tables and figures of a study."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from weatherglass.report.study.words import STABLE, answer, summarise, words_for
 from weatherglass.storage.atomic import write_whole
 
 GOOD = (RETEST, CONSISTENCY, ENSEMBLE)
-"""Claims that are good news where they hold; that the rules disagree is not."""
+"""Claims that are good news if they hold, unlike the claim that the rules disagree."""
 STATIC_ROWS = 40
-"""Rows of the table of words without a script; study.js begins with this many, too."""
+"""Rows of the table of words without a script, and at first in study.js."""
 COLOURS = {
     "#000000": "var(--ink)",
     "#ffffff": "var(--paper)",
@@ -52,7 +52,7 @@ COLOURS = {
     "#3d7a3d": "var(--good)",
     "#009e73": "var(--good)",
 }
-"""Colour of the drawing -> that of the page; the others stand out from light and dark paper alike."""
+"""Colours of the page by colours of the drawing; the others are legible on light and dark backgrounds."""
 Figures = Sequence[tuple[Drawing, Path]]
 
 
@@ -119,20 +119,20 @@ def write_page(
 
 
 def _first_words(words: Mapping[str, Any]) -> list[Sequence[Any]]:
-    """Return the rows that the table of words begins with, for a reader whose browser runs no script."""
+    """Return the first rows of the table of words, for a browser without scripts."""
     first = words["conditions"][0]["rows"] if words["conditions"] else []
     return sorted(first, key=lambda row: (row[2], 2.0 if row[7] is None else row[7]))[:STATIC_ROWS]
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """Return the number with a minus sign; a dash if there is none."""
+    """Return the number with a minus sign, or a dash if it is missing."""
     if value is None or value != value:
         return "–"
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")  # −0 is 0
 
 
 def figures_by_pairs(figures: Figures, order: Sequence[str]) -> dict[str, list[ShownFigure]]:
-    """Set of base pairs -> its figures, sorted by kind; those of all algorithms last."""
+    """Return the figures by set of base pairs, sorted by kind; those of all algorithms come last."""
     kinds = list(dict.fromkeys(drawing.kind for drawing, _ in figures))
     ordered = sorted(
         (_shown(drawing, file, number) for number, (drawing, file) in enumerate(figures)),
@@ -152,8 +152,8 @@ def themed(svg: str, number: int, spoken: str) -> str:
 
     Args:
         svg: a file that matplotlib wrote, with text as text.
-        number: of the figure in the page, so that ids of two figures differ.
-        spoken: what it shows, in words.
+        number: the number of the figure in the page, so that ids of two figures differ.
+        spoken: a description for screen readers.
     """
     drawing = svg[svg.index("<svg") :]
     drawing = re.sub(r"<metadata>.*?</metadata>|<style[^>]*>.*?</style>", "", drawing, flags=re.DOTALL)

@@ -21,7 +21,7 @@ from weatherglass.reliability.scoring import RULES
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 """Palette of Okabe & Ito, safe for colour-blind readers."""
 LABELS = {"sgns": "SGNS", "cbow": "CBOW", "glove": "GloVe", "sgns-window": "SGNS by windows"}
-"""Algorithm -> its name for readers."""
+"""Names of algorithms for readers."""
 BOX = {
     "whislo": "low_whisker",
     "q1": "lower_quartile",
@@ -34,11 +34,11 @@ STYLES = {
     "with word": ("s", "#c4570a", 0.09),
     "weighted": ("^", "#3d7a3d", -0.09),
 }
-"""Regression model -> marker, colour and vertical offset; the colours are safe for colour-blind readers."""
+"""Marker, colour and vertical offset by regression model; the colours are safe for colour-blind readers."""
 BELOW = -0.27
-"""Vertical offset of the reproduced estimates, so that it covers neither model."""
+"""Vertical offset of the reproduced estimates, so that they do not cover those of a model."""
 LETTERS_PER_INCH = 11
-"""Letters of a title that fit in an inch."""
+"""Letters of a title per inch."""
 Rows = list[dict[str, Any]]
 Legend = list[tuple[str, str]]
 """Names with their colours."""
@@ -46,7 +46,7 @@ Legend = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Plan:
-    """One kind of figure, whatever its subject."""
+    """One kind of figure, for any subject."""
 
     name: str
     title: str
@@ -64,9 +64,9 @@ class Plan:
     across: str = ""
     """Label of the horizontal axis, if it needs one."""
     panel_width: float = 4.2
-    """In inches."""
+    """Width of a panel in inches."""
     published: Mapping[str, str] = field(default_factory=dict)
-    """Key of the subject -> the numbers of the figures in the reproduction of Du et al. (2021)."""
+    """By key of the subject, the numbers of the figures in the reproduction of Du et al. (2021)."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Subject:
 
     @property
     def key(self) -> str:
-        """For the names of files."""
+        """Return the part of a file name that identifies the subject."""
         return f"{self.pairs}-{self.algorithm}" if self.algorithm else self.pairs
 
     def __str__(self) -> str:
@@ -219,10 +219,10 @@ def boxes(
     order: Sequence[str],
     groups: Sequence[Any] | None = None,
 ) -> Legend:
-    """Draw boxes.
+    """Draw a box per row.
 
     Args:
-        groups: The labels of the axis, also those without a row; by default those of the rows.
+        groups: the labels of the axis, including those without a row; by default those of the rows.
     """
     groups = groups or _names(rows, across)
     for place, colour, row in _groups(rows, across, within, order, groups):
@@ -256,8 +256,8 @@ def points(
     """Draw points with their intervals.
 
     Args:
-        bottom: Points below it are drawn there as triangles.
-        groups: The labels of the axis, also those without a row; by default those of the rows.
+        bottom: points below it are drawn there as triangles.
+        groups: the labels of the axis, including those without a row; by default those of the rows.
     """
     groups = groups or _names(rows, across)
     for place, colour, row in _groups(rows, across, within, order, groups):

@@ -1,4 +1,4 @@
-"""A study's tables as matrices for the page, with names for readers; no number is computed here."""
+"""Arrange the tables of a study as matrices for the page, with names for readers; no number is computed here."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class SeedGroup:
 
 @dataclass(frozen=True, slots=True)
 class MissingEntries:
-    """What does not occur of a list in a corpus."""
+    """The entries of a list that do not occur in a corpus."""
 
     corpus: str
     kind: str
@@ -79,7 +79,7 @@ class MissingEntries:
 def grouped(
     items: Iterable[Item], key: Callable[[Item], str], order: Sequence[str] = ()
 ) -> dict[str, list[Item]]:
-    """Group the items by key: keys in the given order, then as they first appear."""
+    """Group the items by key, with keys in the given order, then in order of first appearance."""
     groups: dict[str, list[Item]] = {name: [] for name in order}
     for item in items:
         groups.setdefault(key(item), []).append(item)
@@ -107,7 +107,7 @@ def claim_matrices(tables: Tables) -> list[ClaimMatrix]:
 
 
 def coverage_matrix(tables: Tables) -> Matrix:
-    """Return how many base pairs occur: a row for each set, a column for each corpus; first the size of the set."""
+    """Return the number of base pairs that occur, with a row per set, its size first, and a column per corpus."""
     rows = read_rows(tables["pairs"], PairCoverage)
     corpora = list(dict.fromkeys(row.corpus for row in rows))
     groups = {}
@@ -125,7 +125,7 @@ def _present(rows: Sequence[PairCoverage]) -> str:
 
 
 def pearson_matrix(tables: Tables) -> Matrix:
-    """Return Pearson's r: a row for each set, algorithm and two rules, a column for each corpus with its words."""
+    """Return Pearson's r, with a row per set, algorithm and pair of rules, and a column per corpus."""
     rows = read_rows(tables["pearson"], Correlation) if "pearson" in tables else []
     corpora = list(dict.fromkeys(row.corpus for row in rows))
     groups: dict[str, list[tuple[Sequence[str], Sequence[Correlation | None]]]] = {}
@@ -158,7 +158,7 @@ class CorpusRow:
 
 
 def corpus_rows(tables: Tables, most: int = 6) -> dict[str, list[CorpusRow]]:
-    """Return two corpora compared, by set of base pairs, with the words that are measured better in either."""
+    """Return the comparisons of two corpora by set of base pairs, with the words that are more reliable in each."""
     rows = read_rows(tables["corpus_pairs"], CorpusPair) if "corpus_pairs" in tables else []
     if not rows:
         return {}
@@ -217,7 +217,7 @@ def missing_entries(tables: Tables) -> list[MissingEntries]:
 
 
 def spanned(heading: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """Return the headings of columns called "over: under": over, and all that is under it."""
+    """Return each upper heading of columns named "over: under", with the lower headings below it."""
     parts = [cell.partition(": ") for cell in heading]
     return [
         (over, [under for _, _, under in members])

@@ -1,4 +1,4 @@
-"""A study in the terminal: the answer, which published claims hold, and what the regressions explain."""
+"""Show a study in the terminal: the answer, which published claims hold, and what the regressions explain."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ def answer_lines(study: Study, tables: Mapping[str, pl.DataFrame], width: int) -
 
 
 def claim_lines(tables: Mapping[str, pl.DataFrame], width: int, every_row: bool = False) -> Iterator[str]:
-    """Yield how many base pairs occur, then the claims: each with its median and verdict, or how many hold.
+    """Yield how many base pairs occur, then each claim with its median and verdict, or a count of those that hold.
 
     Args:
-        tables: of the study.
-        width: of the terminal.
-        every_row: also where there are more than MOST_ROWS.
+        tables: the tables of the study.
+        width: the width of the terminal.
+        every_row: whether to show all claims, even more than MOST_ROWS.
     """
     from weatherglass.reliability.agreement.claims import concepts
     from weatherglass.reliability.tables import Claim, PairCoverage, SetComparison, read_rows
@@ -158,7 +158,7 @@ def _claims(claims: Sequence[Claim], width: int) -> Iterator[str]:
 
 
 def _spoken(pairs: str) -> str:
-    """Return the name of a set of base pairs as people write it."""
+    """Return the name of a set of base pairs for readers."""
     return pairs.replace("_", " ")
 
 
@@ -194,7 +194,7 @@ def _claims_in_short(claims: Sequence[Claim], width: int) -> Iterator[str]:
 
 
 def estimate_lines(estimate: TrainingEstimate, jobs: int, width: int) -> Iterator[str]:
-    """Yield how long training would take: each corpus and algorithm, then all."""
+    """Yield how long training would take, by corpus and algorithm, then in total."""
     if not estimate.parts:
         yield "Every embedding has been trained."
         return
@@ -249,7 +249,7 @@ def explanation_lines(
 
 
 def _shown_from(place: int) -> int:
-    """Return from which width a column is shown: feature, published number and the first model always."""
+    """Return the width of the terminal from which a column is shown; the first four columns are always shown."""
     return 0 if place < 4 else SIZES_FROM
 
 
@@ -265,7 +265,7 @@ def _in_short(pairs: str, part: Part) -> str:
 
 
 def explanation_warnings(explanations: Mapping[str, Explanation]) -> list[Warning]:
-    """Return what the regressions leave out or cannot estimate."""
+    """Return warnings about rows and estimates that the regressions lack."""
     found = []
     for pairs, explanation in explanations.items():
         for part in explanation.parts:

@@ -1,4 +1,4 @@
-"""Can a reader trust the scores? Per word list, which words differ from 0 over seeds and base pairs."""
+"""Summarise by word list which scores differ from 0 over seeds and base pairs, so that they can be trusted."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ MOST_DOTS = 300
 MOST_ROWS = 30_000
 """Rows of the table in the page; the rest is in tables/words.tsv."""
 STABLE = 0.75
-"""Test–retest from which the seeds are said to hardly move the scores: excellent (docs/methods)."""
+"""Test–retest reliability from which the scores hardly vary with the seed (excellent, docs/methods)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """The place of a word's score in per cent of the axis, and its height in pixels."""
+    """A word's score in a drawing: its position in per cent of the axis, and its height in pixels."""
 
     x: str
     y: float
@@ -36,12 +36,12 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class ListSummary:
-    """How many words of a list differ from 0."""
+    """The words of a list whose scores differ from 0."""
 
     name: str
     words: int
     shown: Sequence[str]
-    """Those that can, the largest |score| first."""
+    """The words that differ from 0, the largest |score| first."""
     these_seeds: int
     retest: float | None
     """The median test–retest of its words."""
@@ -51,29 +51,29 @@ class ListSummary:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The first condition and rule, list by list, and how the others count."""
+    """The words of each list in the first condition and rule, and counts for the others."""
 
     condition: Condition
     rule: str
     ends: tuple[str, str]
-    """The words of the first base pair: where scores above and below 0 lean."""
+    """The words of the first base pair, which scores above and below 0 lean to."""
     ticks: Sequence[tuple[str, str]]
     zero: str
     lists: Sequence[ListSummary]
     others: Sequence[tuple[Condition, str, Sequence[tuple[str, int, int]]]]
-    """Condition, rule, and of each list how many words are shown, of how many."""
+    """Condition, rule, and for each list the number of words that differ from 0, and of all words."""
     same_sign: float
     """The share of all words whose score has the more frequent sign."""
 
     @property
     def targets(self) -> list[ListSummary]:
-        """The study's own lists; the frequent words where it has none."""
+        """Return the study's own lists, or the frequent words if it has none."""
         own = [one for one in self.lists if one.name != FREQUENT_LIST]
         return own or list(self.lists)
 
     @property
     def told(self) -> tuple[int, int, int]:
-        """Numbers of words of these lists: shown, shown for these seeds only, all."""
+        """Return how many words of these lists differ from 0, do so for these seeds only, and are in the lists."""
         lists = self.targets
         return (
             sum(len(one.shown) for one in lists),
@@ -83,7 +83,7 @@ class Summary:
 
     @property
     def retest(self) -> float | None:
-        """The median test–retest of the largest of these lists."""
+        """Return the median test–retest of the largest of these lists."""
         return max(self.targets, key=lambda one: one.words).retest if self.targets else None
 
 
@@ -105,7 +105,7 @@ def word_lists(study: Study, vocabulary: Sequence[str]) -> dict[str, set[str]]:
 
 
 def summarise(study: Study, tables: Mapping[str, pl.DataFrame]) -> Summary | None:
-    """Return what the page says first; None if no word has a score."""
+    """Return the summary at the top of the page; None if no word has a score."""
     table = tables.get("words", pl.DataFrame())
     if table.is_empty():
         return None
@@ -167,7 +167,7 @@ class _Scale:
 
 
 def _drawn(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the words of a list that are drawn: all that differ from 0, and as many others as can be seen."""
+    """Return the words of a list that are drawn: all that differ from 0, and a selection of the others."""
     every = max(1, -(-rows.height // MOST_DOTS))
     return rows.with_row_index().filter((pl.col("index") % every == 0) | (pl.col("verdict") == SHOWN))
 
@@ -256,7 +256,7 @@ def _short(row: WordScore, lists: Mapping[str, set[str]]) -> list[Any]:
 
 
 def answer(summary: Summary | None) -> tuple[str, str]:
-    """Answer "Can I trust my scores?" in a word and a sentence."""
+    """Return the answer to "Can I trust my scores?", in a phrase and a sentence."""
     if summary is None:
         return "No scores.", f"No set of base pairs has the {FEWEST} pairs in a corpus that a score needs."
     shown, these_seeds, words = summary.told

@@ -69,13 +69,13 @@ def check_claims(results: Results) -> list[Claim]:
         _contextual_models_show_less(results),
         _gpt_shows_the_fewest(results),
         _on_cells(
-            "With euclidean/mean, weat2, 3 and 5 are significant for GPT, and weat1, 3 and 6 for ELMo",
+            "With the mean Euclidean distance, GPT shows weat2, 3 and 5, and ELMo weat1, 3 and 6",
             cells,
             _significant_tests({"gpt": ("weat2", "weat3", "weat5"), "elmo": ("weat1", "weat3", "weat6")}),
             "Table 3 counts 3 and 3 tests; which tests these are is not legible",
         ),
         _on_cells(
-            "With euclidean/mean, weat7, 9 and 10 are not significant for any contextual model",
+            "With the mean Euclidean distance, no contextual model shows weat7, 9 or 10",
             cells,
             _none_of_three,
         ),

@@ -29,7 +29,7 @@ from weatherglass.reproduce.sheets import Claim, Picture, Sheet, claim_lines, fi
 
 Rows = Iterator[list[str]]
 NEAREST = 10
-"""Number of readings of a model on the terminal and the page; the file has all of them."""
+"""Number of interpretations of a model on the terminal and the page; the file has all of them."""
 TITLE = "Azarpanah & Farhadloo (2021), Measuring Biases of Word Embeddings"
 CHOICES = ("synonyms", "vectors", "scaling", "estimator", "covariance", "matrix", "form")
 
@@ -79,7 +79,7 @@ def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
             [str(place), f"{r.mean_difference:.3f}", str(r.equal), str(r.cells), *r.choices]
             for place, r in enumerate(readings, 1)
         ]
-        title = f"Readings, {model}: readings of the Mahalanobis distance, nearest to Table 4 first"
+        title = f"Interpretations of the Mahalanobis distance, {model}: nearest to Table 4 first"
         words = (0, *range(4, len(headings)))
         yield Sheet(f"readings-{model}", title, [headings, *rows], words, at_most=NEAREST)
 
@@ -129,14 +129,14 @@ def _nearest_readings(reproduction: Reproduction) -> Iterator[str]:
     for model, tried in readings_by_model(reproduction).items():
         nearest = tried[0]
         verdict = (
-            "this reading reproduces the Mahalanobis columns"
+            "this interpretation reproduces the Mahalanobis columns"
             if nearest.equal == nearest.cells
-            else "no reading reproduces the Mahalanobis columns"
+            else "no interpretation reproduces the Mahalanobis columns"
         )
         yield (
-            f"{model}: the nearest of {len(tried)} readings of the Mahalanobis distance ({', '.join(nearest.choices)}) "
-            f"agrees with Table 4 to two digits in {nearest.equal} of {nearest.cells} cells (mean difference "
-            f"{nearest.mean_difference:.2f}): {verdict}"
+            f"{model}: of {len(tried)} interpretations of the Mahalanobis distance, the nearest "
+            f"({', '.join(nearest.choices)}) has {nearest.equal} of {nearest.cells} cells to two digits, mean "
+            f"difference {nearest.mean_difference:.2f}: {verdict}"
         )
 
 

@@ -117,10 +117,9 @@ def _designs_sheet(reproduction: Reproduction) -> Sheet:
     headings = ["contrast", "C", "95 % CI", "p", "first d", "second d"]
     rows = [[design_name(design), *_design_cells(design)] for design in reproduction.designs]
     intro = (
-        "C = d with given names − d with group terms; its t-test (docs/methods 12) includes the variance of words and "
-        "of shared attributes. Interaction: (white − black women) − (white − black men), in standard deviations of all "
-        "names; above 0, the stereotype is more than race plus gender. No p is given if all group terms of a set share "
-        "a word."
+        "C is d with given names minus d with group terms, tested by the t of docs/methods 12. Interaction: the "
+        "difference of white and black women minus that of white and black men, in standard deviations of all names; "
+        "above 0, the stereotype is more than race plus gender. There is no p if all group terms of a set share a word."
     )
     return Sheet(
         "contrasts", "Contrasts: names against group terms; race with gender", [headings, *rows], intro=intro
@@ -216,8 +215,8 @@ def _other_weights(reproduction: Reproduction, model: str) -> Iterator[str]:
     width, theirs = reproduction.widths.get(model), MODELS[variant].width
     if width is not None and width != theirs:
         yield (
-            f"{model}: {width} dimensions, but the paper's vectors have {theirs}, so the published numbers are for "
-            "other vectors"
+            f"{model}: {width} dimensions, but the paper's vectors have {theirs}: these are different vectors, to "
+            "which the published numbers do not apply"
         )
 
 

@@ -1,8 +1,8 @@
-// The data of the page, and the few tools that everything else is made with.
+// The data of the page, and functions that the other scripts use.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 
-// Records come as rows of values, with the names of their fields once.
+// Records are rows of values, with the names of their fields once.
 function named({ fields, rows }) {
   return rows.map((row) => {
     const record = {};
@@ -11,7 +11,7 @@ function named({ fields, rows }) {
   });
 }
 
-// Results and details come in blocks of compressed JSON, unpacked when they are first asked for.
+// Results and details are blocks of compressed JSON, which are unpacked at first use.
 
 const unpacked = new Map();
 
@@ -33,13 +33,13 @@ function breakable(name) {
   return name.split(/(?<=[_/?&:])/).flatMap((part, place) => (place ? [make("wbr"), part] : [part]));
 }
 
-// A long name loses its front: its end is what tells it from others.
+// A long name is cut at its beginning, since its end distinguishes it from others.
 const shorten = (text, length) => {
   const letters = Array.from(text);
   return letters.length > length ? `…${letters.slice(letters.length - length + 1).join("")}` : text;
 };
 
-// Numbers: true minus signs, two digits that count, powers of ten raised.
+// Numbers have true minus signs, two significant digits and raised powers of ten.
 
 const absent = "–";
 
@@ -75,8 +75,8 @@ const sided = (r) => (procedure(r).alternative === "two-sided" ? "two-sided" : `
 const present = (value) => value !== null && value !== undefined;
 
 function direction(r) {
-  if (r.d === null) return poolable(r) ? "All scores are equal: there is no effect to speak of." : "The value is not defined.";
-  if (r.lean === null) return poolable(r) ? "This metric is unsigned: d says how far the sets stand apart, not which way." : `This metric is unsigned; without bias it is ${r.unbiased}.`;
+  if (r.d === null) return poolable(r) ? "All scores are equal, so d is not defined." : "The value is not defined.";
+  if (r.lean === null) return poolable(r) ? "This metric is unsigned: d shows how far apart the sets are, not in which direction." : `This metric is unsigned; without bias it is ${r.unbiased}.`;
   const ends = [r.ciLow, r.ciHigh];
   if (ends.includes(null) || (ends[0] <= r.unbiased && r.unbiased <= ends[1])) return "No clear direction.";
   if (r.says) return r.says;
@@ -86,7 +86,7 @@ function direction(r) {
   return r.lean === 0 ? "Neither set leans either way." : capital(`${x} lean to ${first}, ${y} to ${second}`);
 }
 
-// Colour is the size and sign of d: none below 0.2, then four steps. Certainty is the outline and the mark, never the colour.
+// Colour shows the size and sign of d: none below 0.2, then four steps. Outline and mark show the certainty.
 function shade(r) {
   if (!poolable(r) || r.d === null) return "z";
   const step = [0.2, 0.5, 0.8, 1.2].filter((least) => Math.abs(r.d) >= least - 1e-9).length;

@@ -61,8 +61,8 @@ function effectFigure(r) {
   if (!poolable(r)) {
     const { level } = subjects[r.subject].run;
     return figure(data.metrics[r.metric], effect(r.d, 3), `not an effect size d; without bias it is ${r.unbiased}`,
-      r.ciLow !== null && `${level} interval [${effect(r.ciLow, 3)}, ${effect(r.ciHigh, 3)}] over the words that p exchanges`,
-      r.ciAttrLow !== null && `[${effect(r.ciAttrLow, 3)}, ${effect(r.ciAttrHigh, 3)}] over all words`,
+      r.ciLow !== null && `${level} interval [${effect(r.ciLow, 3)}, ${effect(r.ciHigh, 3)}] for other words in the sets that are exchanged for p`,
+      r.ciAttrLow !== null && `[${effect(r.ciAttrLow, 3)}, ${effect(r.ciAttrHigh, 3)}] for other words in all sets`,
       `sets used: ${tests[r.test].roles.map((role, n) => `${role} ${tests[r.test].categories[n]}`).join(", ")}`);
   }
   return figure("Effect size d", effect(r.d), sizesText(r), r.units && r.units[0] === r.units[1] && "|d| stays below 2 with sets of equal size");
@@ -73,12 +73,12 @@ function pFigure(r, found) {
   const { permute } = procedure(r);
   const range = r.pLow !== null && r.pHigh !== null && r.pLow !== r.pHigh && `between ${pText(r.pLow, 3)} and ${pText(r.pHigh, 3)}${found ? (found.certified ? ", certified" : ", not certified") : ""}`;
   return figure(permute === "words" ? "p, by words" : "p, by elements", `${relation(r) === "=" ? "" : "≤ "}${pText(r.p)}`, sided(r),
-    `method: ${data.methods[r.method]}${found?.certified && r.pLow === r.pHigh ? ", exact" : ""}`, range, r.floor !== null && `cannot go below ${pText(r.floor)} with sets of this size`);
+    `method: ${data.methods[r.method]}${found?.certified && r.pLow === r.pHigh ? ", exact" : ""}`, range, r.floor !== null && `cannot be below ${pText(r.floor)} with sets of this size`);
 }
 
 function elementsFigure(r) {
   if (r.pElements === null) return null;
-  return figure("p by single sentences, as published", pText(r.pElements), r.dElements !== null && `d of single sentences ${effect(r.dElements)}`, "takes the sentences of a word as independent, which they are not");
+  return figure("p by single sentences, as published", pText(r.pElements), r.dElements !== null && `d of single sentences ${effect(r.dElements)}`, "treats the sentences of a word as independent, which they are not");
 }
 
 function correctedFigure(r) {
@@ -89,7 +89,7 @@ function correctedFigure(r) {
   return figure("p corrected over all rows", pText(r.pAdjusted), make("span", {}, symbol && glyph(symbol), ` ${words}`), `level ${alpha}; verdicts are corrected over topics`);
 }
 
-// The same effect asked about twice: for these attribute words, and for others like them.
+// The effect for fixed and for random attribute words.
 function detailReadings(r, found) {
   if (!poolable(r) || !found || found.random_corrected === undefined) return null;
   const { alternative } = procedure(r);
@@ -101,7 +101,7 @@ function detailReadings(r, found) {
   const { level, alpha } = subjects[r.subject].run;
   return make("div", { class: "readings" }, make("h3", {}, "Fixed and random attribute words"),
     make("p", { class: "intro" }, readingsText(r, found)),
-    make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Both readings" }, make("table", { class: "plain" },
+    make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Fixed and random attribute words" }, make("table", { class: "plain" },
       make("thead", {}, make("tr", {}, ["Attribute words", "d", `${level} interval`, "p"].map((head, n) => make("th", { scope: "col", class: n % 2 ? "n" : "" }, head)))),
       make("tbody", {}, lines.map(([name, ...cells]) => make("tr", {}, make("th", { scope: "row" }, name), cells.map((text, n) => make("td", { class: n === 1 ? "" : "n" }, text))))))),
     factList({
@@ -115,39 +115,39 @@ function detailReadings(r, found) {
 function readingsText(r, found) {
   const held = found.templates_random ? "attribute words and templates" : "attribute words";
   return [
-    `Would other target words of this kind give the same, with these ${held}? And with other ${held} like them?`,
-    r.pElements !== null && !found.templates_random && "Both hold the templates as they are.",
-    r.dAttr !== null && (found.random_corrected ? "The second d is freed of the noise of the attribute words." : "The second d is not corrected for the noise of the attribute words."),
+    `Would other target words of this kind give the same result with these ${held}? And with other ${held} of their kind?`,
+    r.pElements !== null && !found.templates_random && "Both use the same templates.",
+    r.dAttr !== null && (found.random_corrected ? "The second d is corrected for the noise of the attribute words." : "The second d is not corrected for the noise of the attribute words."),
   ].filter(Boolean).join(" ");
 }
 
 function intervalKind(found) {
   if (!found.bootstrap) return "jackknife";
-  return `BCa over targets and attributes, ${found.bootstrap.resamples} resamples; an end moves by ${pText(found.bootstrap.monte_carlo_error)} with the draws`;
+  return `BCa over targets and attributes, ${found.bootstrap.resamples} resamples; the Monte Carlo error of an end is ${pText(found.bootstrap.monte_carlo_error)}`;
 }
 
-// The same question with other words: what the topic's other lists give in this model.
+// The other word lists of the topic in this model.
 function detailOthers(r) {
   if (!poolable(r)) return null;
   const [, listed] = data.topics.find(([, numbers]) => numbers.includes(r.test));
   const others = listed.map((t) => resultAt(t, r.subject, r.metric)).filter(Boolean);
   if (others.length < 2 || others.length > 60) return null;
   return make("div", { class: "others" }, make("h3", {}, "What other lists would have given"),
-    make("p", { class: "intro" }, "The same topic asked with other words or surroundings, in this model."),
+    make("p", { class: "intro" }, "Tests of the same topic with other words or contexts, in this model."),
     make("table", { class: "rows" }, make("tbody", {}, others.map((other) => make("tr", {},
       make("th", { scope: "row" }, other === r ? make("b", {}, "this row") : tests[other.test].words || tests[other.test].title, make("small", {}, make("code", {}, breakable(tests[other.test].name)))),
       make("td", { class: "wide" }, resultLines(other, 24)),
       make("td", { class: "num" }, other === r ? make("b", {}, effect(other.d)) : make("a", { href: `#r${other.number}` }, effect(other.d)), " ", interval(other.ciLow, other.ciHigh), make("small", {}, `p ${pText(other.p)}, ${verdict(other)}`)))))));
 }
 
-// The specification curve, where a multiverse was run on this topic and model.
+// The specification curve, if a multiverse was run on this topic and model.
 function detailCurve(r) {
   const { model } = subjects[r.subject];
   const curves = data.multiverse.filter((curve) => curve.model === model && curve.tests.includes(tests[r.test].name));
   return curves.length ? make("div", {}, curves.map(curveFigure)) : null;
 }
 
-// The command and the call that make this row again.
+// The command and the Python call that compute this row again.
 function detailAgain(r) {
   const { spec, run } = subjects[r.subject];
   const test = tests[r.test].name.replace(/ \([A-Z0-9 ]+\)$/, "");
@@ -155,8 +155,8 @@ function detailAgain(r) {
   const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);
   const command = ["weatherglass run", quoted(spec), "-t", quoted(test), "-m", quoted(metric), run.options].filter(Boolean).join(" ");
   const call = `weatherglass.run(${[JSON.stringify(spec), JSON.stringify(test), JSON.stringify(metric), run.arguments].filter(Boolean).join(", ")})`;
-  return make("div", { class: "again" }, make("h3", {}, "Make this row again"),
-    make("p", { class: "intro" }, "The correction is that of a family of one; d, p and both readings are the same."),
+  return make("div", { class: "again" }, make("h3", {}, "Reproduce this row"),
+    make("p", { class: "intro" }, "d, p and both intervals are the same; the correction is for this one test."),
     [["again-command", command], ["again-call", call]].map(([id, text]) => make("div", { class: "command" }, make("pre", { tabindex: 0, "aria-label": id === "again-call" ? "Python call" : "Command" }, make("code", { id }, text)), make("button", { type: "button", "data-copy": id }, "Copy"))));
 }
 
@@ -202,7 +202,7 @@ function hangsOnText(r, found) {
   if (!(r.p <= alpha)) return "";
   if (!found.hangs_on) return `p stays at or below ${alpha} without any one of them.`;
   return found.hangs_on.map(({ kind, name, p_value: p, lifting }) =>
-    `Significance hangs on ${kind === "template" ? "the template " : ""}“${name}”: without it p = ${pText(p)}. ${lifting === 1 ? `No other ${kind} lifts p above ${alpha}.` : `${lifting} ${kind}s each lift p above ${alpha}.`}`).join(" ");
+    `The result depends on ${kind === "template" ? "the template " : ""}“${name}”: without it p = ${pText(p)}. ${lifting === 1 ? `Without any other ${kind}, p stays at or below ${alpha}.` : `Without any one of ${lifting} ${kind}s, p is above ${alpha}.`}`).join(" ");
 }
 
 function lazyDetails(title, content) {
@@ -221,7 +221,7 @@ function detailWords(r, found) {
   const parts = [make("h3", {}, "Words and elements")];
   const oov = found?.notes?.oov;
   if (oov) {
-    for (const [role, texts] of Object.entries(oov.dropped || {})) parts.push(make("p", { dir: "auto" }, `Dropped from ${role}, since the model knows nothing in them: ${texts.join(", ")}.`));
+    for (const [role, texts] of Object.entries(oov.dropped || {})) parts.push(make("p", { dir: "auto" }, `Dropped from ${role}, because the model knows none of their words: ${texts.join(", ")}.`));
     const missing = Object.entries(oov.missing || {});
     if (missing.length) parts.push(make("p", { dir: "auto" }, `Not known to the model: ${missing.map(([word, times]) => (times > 1 ? `${word} (in ${times} texts)` : word)).join(", ")}.`));
     for (const [remark, times] of Object.entries(oov.notes || {})) parts.push(make("p", { dir: "auto" }, `${remark}: ${times}`));
@@ -244,7 +244,7 @@ function detailSettings(r, found) {
   const facts = {
     Model: model, Options: options, Metric: data.metrics[r.metric], Alternative: alternative, Exchanged: permute,
     "Standard deviation divides by": ddof ? "n − 1" : "n", "Test statistic S": r.statistic === null ? absent : effect(r.statistic, 4),
-    "Asked for p": run.settings.significance, Seed: run.settings.seed, Interval: run.settings.ci, "Level of p": run.alpha,
+    "Method of p": run.settings.significance, Seed: run.settings.seed, Interval: run.settings.ci, "Significance level": run.alpha,
     "Hash of the test": run.hashes[tests[r.test].name]?.slice(0, 16),
     ...(covariance ? { "Covariance of A": summary(covariance.A), "Covariance of B": summary(covariance.B) } : {}),
   };

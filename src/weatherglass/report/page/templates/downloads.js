@@ -1,4 +1,4 @@
-// What the buttons save: tables from the numbers of the page, texts and the chart that were made with it. Nothing is fetched.
+// The files that the buttons save: tables of the numbers in the page, and its texts and chart. Nothing is fetched.
 
 const COLUMNS = ["run", "model", "options", "test", "topic", "name", "words", "metric", "d", "ciLow", "ciHigh", "p", "pAdjusted", "mark", "alternative", "permute", "pElements", "dElements", "dAttr", "ciAttrLow", "ciAttrHigh", "pAttr", "pLow", "pHigh", "method", "targets", "attributes", "oov"];
 const HEADS = { d: "value", ciLow: "ci_low", ciHigh: "ci_high", p: "p_value", pAdjusted: "p_adjusted", pElements: "p_elements", dElements: "effect_size_elements", dAttr: "effect_size_random", ciAttrLow: "ci_random_low", ciAttrHigh: "ci_random_high", pAttr: "p_random", pLow: "p_low", pHigh: "p_high", method: "p_method" };

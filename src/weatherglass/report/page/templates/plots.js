@@ -53,7 +53,7 @@ function scorePlot(role, category, found, range, width, names) {
   return make("figure", {}, make("figcaption", { dir: "auto" }, make("b", { class: role.toLowerCase() }, `${role}: ${category}`), ` · ${words.length} word${words.length === 1 ? "" : "s"}${found.elements.some((e) => e.template) ? ", a tick per sentence" : ""}${all.length > words.length ? `; ${all.length - words.length} without a defined score` : ""}`), svg);
 }
 
-// Bars from quantiles: between two neighbouring levels lies an equal share of the relabellings.
+// Bars from quantiles: an equal share of the relabellings lies between two neighbouring levels.
 function nullPlot(quantiles, d, width, name, middle) {
   const reach = Math.max(Math.abs(quantiles[0] - middle), Math.abs(quantiles[quantiles.length - 1] - middle), Math.abs(d - middle)) * 1.06 || 0.01;
   const least = middle - reach;
@@ -103,7 +103,7 @@ function leftOutPlot(lines, d, width) {
   return svg;
 }
 
-// Every specification of a multiverse: d in order above, below a tick in the row of each choice.
+// Every specification of a multiverse, sorted by d, with a tick in the row of each choice below.
 function curveFigure(curve) {
   const width = 900;
   const names = 190;
@@ -127,5 +127,5 @@ function curveFigure(curve) {
     const ticks = curve.rows.map((row, place) => (row[5 + k] === level ? `M${x(place).toFixed(1)} ${middle - 4}v8` : "")).join("");
     svg.append(draw("path", { class: "ticks", d: ticks }));
   });
-  return make("figure", { class: "curve" }, make("h3", {}, `Every sensible choice: ${curve.list}`), make("figcaption", {}, `${curve.rows.length} specifications by size of d; the ring is the published setting, colour is p ≤ ${curve.alpha}. ${curve.sentence}`), make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Specification curve" }, svg));
+  return make("figure", { class: "curve" }, make("h3", {}, `Every reasonable choice: ${curve.list}`), make("figcaption", {}, `${curve.rows.length} specifications by size of d; the ring is the published setting, colour is p ≤ ${curve.alpha}. ${curve.sentence}`), make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Specification curve" }, svg));
 }

@@ -68,7 +68,7 @@ function startCopying() {
       await navigator.clipboard.writeText(code.textContent);
       button.textContent = "Copied";
     } catch {
-      // Where the clipboard is closed to pages, the command is selected instead.
+      // If the page may not use the clipboard, the command is selected instead.
       getSelection().selectAllChildren(code);
       button.textContent = "Selected";
     }

@@ -41,7 +41,7 @@ function sorted(metric) {
   const field = { p: "p", p_elements: "pElements" }[by] || "d";
   const subject = field === "d" ? Number(by) : 0;
   const value = (t) => resultAt(t, subject, metric)?.[field] ?? null;
-  // What is not known comes last, whichever way the rest is sorted.
+  // Unknown values come last in either order.
   return [...inOrder].sort((a, b) => {
     const [one, other] = [value(a), value(b)];
     if (one === null || other === null) return (one === null) - (other === null);
@@ -57,7 +57,7 @@ function testHeading(t) {
   return make("th", { scope: "row", class: "name", dir: "auto" }, title, make("small", {}, words ? `${words} ` : "", make("code", {}, breakable(name))));
 }
 
-// A cell: the chip, and with few models its two lines; of one model its numbers, too.
+// A cell has the chip, with few models its two lines, and with one model also its numbers.
 function testCells(t, s, metric, lines) {
   const r = resultAt(t, s, metric);
   if (!r) return [make("td", { class: "model", "data-s": s }, noCell(data.failed?.[`${s}:${tests[t].name}`])), ...(alone ? [make("td"), make("td"), bySentences && make("td")] : [])];
@@ -93,7 +93,7 @@ function wholeTable(shown, metric, sequence, grouped) {
   return make("table", { class: `tests ${kind}` }, make("caption", {}, `${data.poolable[metric] ? "Effect size d" : "Value"} by ${data.metrics[metric]}`), make("colgroup", {}, make("col", { class: "name" })), tableHead(shown, lines), body);
 }
 
-// The table is drawn anew only where other columns, another metric or another order are asked for; a filter hides rows.
+// The table is redrawn only for other columns, another metric or another order; a filter hides rows.
 function update() {
   const choice = chosen();
   const everything = sorted(choice.metric);
@@ -130,8 +130,8 @@ function sortBy(by) {
   place.querySelector(`button[data-sort="${by}"]`)?.focus();
 }
 
-// What lies below the table is drawn when it comes into sight, so that a filter never waits for it. Until then its
-// place is kept, about as high as it will be, so that a link to what follows leads there.
+// The sections below the table are drawn when they become visible, so that a filter never waits for them. Until then
+// a box of about their height keeps their place, so that links to later sections lead there.
 function drawInSight(box, paint, height) {
   const watcher = {
     inSight: false,
@@ -156,7 +156,7 @@ function drawInSight(box, paint, height) {
   watchers.push(watcher);
 }
 
-// A sheet of A4 has room for some models; a wider table is printed in parts, each with its names.
+// A sheet of A4 fits a few models; a wider table is printed in parts, each with the names of the tests.
 function startPrinting() {
   const printed = byId("print-tables");
   window.addEventListener("beforeprint", () => {

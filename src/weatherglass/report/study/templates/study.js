@@ -1,4 +1,4 @@
-// The table of words: found, filtered and sorted.
+// The table of words, with search, filters and sorting.
 
 const FIRST = 40;
 const MARKS = ["robust", "limited", "inconclusive"];

@@ -1,0 +1,153 @@
+"""`weatherglass.rank`: would the same text rank the same under another name?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from weatherglass.audit.plan import PlannedModel, choose_models
+from weatherglass.audit.record import environment, now, recorded_call
+from weatherglass.encoders import DEFAULT_MODEL
+from weatherglass.encoders.in_memory import models_in
+from weatherglass.errors import WeatherglassError
+from weatherglass.parallel import backend
+from weatherglass.progress import Progress, check_progress, progress_here
+from weatherglass.ranking.ranking import (
+    DEFAULT_TOP,
+    JOURNAL,
+    RECORD,
+    TABLE,
+    Ranker,
+    Ranking,
+    RankOptions,
+    parse_top,
+    run_ranking,
+)
+from weatherglass.ranking.scores import ScoreJournal, observe_scores, read_scores
+from weatherglass.ranking.texts import Materials, groups_of, read_materials
+from weatherglass.registry import checked_path
+from weatherglass.storage.atomic import write_whole, writing_into
+from weatherglass.storage.checksum import write_checked_json
+
+FORMAT = 1
+"""The number that ranking.json gives its format; raised when older files can no longer be read."""
+Texts = str | Path | Sequence[str] | Mapping[str, Sequence[str]] | None
+Groups = str | Path | Mapping[str, Any]
+
+
+def rank(
+    models: Any = DEFAULT_MODEL,
+    queries: Texts = None,
+    passages: Texts = None,
+    groups: Groups = "race",
+    *,
+    top: str | float = DEFAULT_TOP,
+    alpha: float = 0.05,
+    smallest: float | None = None,
+    background: str | Path | None = None,
+    scores: str | Path | None = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    shared_dir: str | Path | None = None,
+    folder: str | Path | None = None,
+    progress: Progress | None = None,
+    command: Sequence[str] | None = None,
+) -> Ranking:
+    """Measure how often a text ranks higher under the names of one group than under those of another.
+
+    Args:
+        models: specs, or objects in memory as `run` takes them.
+        queries: a file (TOML, JSON lines, CSV, Excel, or one query per line), a list of texts, or lists by topic;
+            advertisements of 12 occupations by default.
+        passages: the same for passages, each with the slot {name} and optionally {they}, {them}, {their}, {title}; CVs
+            by default. Passages of a topic are compared with its queries.
+        groups: race, gender, race-gender or age; a file; or names by group, such as {"women": ["Ann", "Eve"], …}.
+        top: what is selected from the pool of each query: a share such as "10%", or a number of places.
+        alpha: the significance level.
+        smallest: the smallest |win rate − 0.5| of interest; it allows the outcome "small".
+        background: a file of other passages, one per line, among which each copy is placed alone.
+        scores: a table of scores by query, passage and name, for a ranker that is not an embedding; models, queries and
+            passages are not used then.
+        jobs: local processes to use.
+        scheduler: a Dask cluster to use instead.
+        shared_dir: a folder that all its machines see under the same path.
+        folder: where results are written; what is there already is not computed again.
+        progress: told how far the work has come.
+        command: the words of the command line that asked for this, for the record.
+
+    Returns:
+        The comparisons of the groups, over all contexts and by topic, each with its outcome.
+
+    Raises:
+        WeatherglassError: if an argument is wrong; raised before work starts.
+
+    Example:
+        >>> found = rank(groups={"A": ["Ann", "Eve", "Amy"], "B": ["Ben", "Tom", "Max"]})
+        >>> found.overall[0].names_x, found.overall[0].contexts
+        (3, 144)
+    """
+    check_progress(progress)
+    call = recorded_call(rank, locals())
+    options = RankOptions(parse_top(top), alpha, smallest)
+    path = checked_path("folder", folder) if folder is not None else None
+    shown = progress or progress_here()
+    record = {"format": FORMAT, **call, "started": now(), **environment(), "settings": asdict(options)}
+    rankers: dict[str, Ranker]
+    if scores is not None:
+        if queries is not None or passages is not None or background is not None:
+            raise WeatherglassError("scores are given with texts; a table of scores needs only groups")
+        table = checked_path("scores", scores)
+        read = read_scores(table, groups_of(groups))
+        rankers = {table.name: lambda _: read}
+    else:
+        materials = read_materials(queries, passages, groups)
+        planned = choose_models(models_in(models))
+        others = checked_path("background", background) if background is not None else None
+        workers = backend(jobs, scheduler, shared_dir)
+        rankers = {
+            label: partial(observe_scores, model, materials, workers, shown, background=others)
+            for label, model in zip(_labels(planned), planned, strict=True)
+        }
+        record |= _asked(materials, planned)
+    with nullcontext() if path is None else ScoreJournal(path / JOURNAL, "record", dict, dict) as journal:
+        found = run_ranking(rankers, options, journal)
+        found.record = {**record, "finished": now(), **found.record}
+        if journal is not None and path is not None:
+            found.record["warnings"] = [warning.to_json() for warning in journal.warnings]
+            write_folder(found, path)
+        return found
+
+
+def _labels(models: Sequence[PlannedModel]) -> list[str]:
+    """Return the name of each model, with its options if two have the same name."""
+    names = [model.name for model in models]
+    return [m.name if names.count(m.name) == 1 else f"{m.name} ({m.options})" for m in models]
+
+
+def _asked(materials: Materials, models: Sequence[PlannedModel]) -> dict[str, Any]:
+    """Return what the record says of texts and models."""
+    return {
+        "materials": {"sha256": materials.fingerprint(), **asdict(materials)},
+        "models": [
+            {"model": m.name, "options": m.options, "identity": m.identity, "resumable": m.resumable}
+            for m in models
+        ],
+    }
+
+
+def write_folder(found: Ranking, folder: Path) -> None:
+    """Write ranking.json, results.tsv, the impact statement and the page."""
+    from weatherglass.report.ranking.page import write_page
+    from weatherglass.report.ranking.statement import statement, statement_markdown
+
+    impact = statement(found)
+    with writing_into(folder):
+        write_checked_json(folder / RECORD, found.to_json())
+        write_whole(folder / TABLE, found.to_tsv())
+        write_checked_json(folder / "statement.json", impact)
+        write_whole(folder / "statement.md", statement_markdown(impact))
+        write_page(found, folder)

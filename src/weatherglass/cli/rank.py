@@ -1,0 +1,166 @@
+"""Define `weatherglass rank`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from weatherglass.cli.command import command, command_line, file_option, flag, option
+from weatherglass.cli.completion import Completed, paths, starting
+from weatherglass.cli.options import (
+    OUTPUT,
+    alpha_option,
+    folder_option,
+    json_option,
+    models_argument,
+    quiet_option,
+    where_it_runs,
+)
+
+WHAT, GATE = "What to rank", "Gate"
+"""Groups of the options in the help."""
+
+
+def _groupings(_: click.Context, incomplete: str) -> list[str]:
+    """Return completions: the groupings of the package, and files."""
+    from weatherglass.ranking.texts import group_names
+
+    return [*starting(incomplete, group_names()), *paths(incomplete)]
+
+
+@command(
+    "rank",
+    examples=(
+        "weatherglass rank",
+        "weatherglass rank st:all-MiniLM-L6-v2 --groups gender",
+        "weatherglass rank MODEL --queries ads.csv --passages cvs.csv --groups age",
+        "weatherglass rank MODEL --fail-if 'impact_ratio_high < 0.8'",
+    ),
+)
+@models_argument("A model, as for 'weatherglass run'. By default, the embedded model is used.")
+@file_option(
+    "--queries",
+    help="Queries, such as job advertisements: TOML, JSON lines, CSV, Excel, or one per line. A column topic is "
+    "optional. By default, advertisements of 12 occupations.",
+    group=WHAT,
+)
+@file_option(
+    "--passages",
+    help="Passages with the slot {name}, such as CVs; {they}, {them}, {their} and {title} are optional. By default, "
+    "CVs of 12 occupations.",
+    group=WHAT,
+)
+@option(
+    "--groups",
+    type=Completed(_groupings),
+    default="race",
+    metavar="NAME|FILE",
+    help="Names to compare: race, gender, race-gender, age, or a file with the columns group and name.",
+    group=WHAT,
+)
+@option(
+    "--top",
+    default="10%",
+    metavar="SHARE|N",
+    help="Which copies of each query's pool count as selected: a share, or a number of places.",
+    group=WHAT,
+)
+@file_option(
+    "--background",
+    help="Other passages, one per line; each copy is then placed alone among them to see whether it is selected.",
+    group=WHAT,
+)
+@file_option(
+    "--scores",
+    help="Table with the columns query, passage, name and score, for a ranker that is not an embedding.",
+    group=WHAT,
+)
+@alpha_option
+@option(
+    "--smallest",
+    type=float,
+    metavar="NUMBER",
+    help="Smallest distance of the win rate from 0.5 that is of interest; allows the outcome 'small'.",
+)
+@folder_option("weatherglass-ranking", "Folder for the results.")
+@flag(
+    "--table",
+    help="Print the topics of every two groups. By default, only of those with the clearest difference.",
+    group=OUTPUT,
+)
+@json_option
+@quiet_option
+@option(
+    "--fail-if",
+    multiple=True,
+    metavar="CONDITION",
+    help="Exit with 1 if a comparison over all topics meets this condition, such as 'impact_ratio_high < 0.8'. A "
+    "condition that names 'topic' is asked of every topic. Repeat for several.",
+    group=GATE,
+)
+@where_it_runs
+def rank(
+    models: Sequence[str],
+    queries: Path | None,
+    passages: Path | None,
+    groups: str,
+    top: str,
+    background: Path | None,
+    scores: Path | None,
+    alpha: float,
+    smallest: float | None,
+    folder: Path,
+    table: bool,
+    as_json: bool,
+    quiet: bool,
+    fail_if: Sequence[str],
+    **where: Any,
+) -> None:
+    """Measure whether the same text ranks the same under another name, in search, retrieval and screening.
+
+    Every passage is ranked under every name of two or more groups. The result is how often names of one group outrank
+    those of another, with an exact p by names, and the impact ratio of what is selected. The same command again
+    computes only what is missing.
+    """
+    from weatherglass.api.rankings import rank as run
+    from weatherglass.cli.console import complain, print_json, say, width_of
+    from weatherglass.cli.progress import progress
+    from weatherglass.encoders import DEFAULT_MODEL
+    from weatherglass.gate.ranking import judge_ranking, ranking_conditions
+
+    conditions = ranking_conditions(fail_if)
+    with progress(quiet or as_json, folder) as bar:
+        found = run(
+            list(models) or [DEFAULT_MODEL],
+            queries,
+            passages,
+            groups,
+            top=top,
+            alpha=alpha,
+            smallest=smallest,
+            background=background,
+            scores=scores,
+            folder=folder,
+            progress=bar,
+            command=command_line(),
+            **where,
+        )
+    breaches = judge_ranking(conditions, found)
+    if as_json:
+        print_json({**found.to_json(), **({"gate": breaches} if conditions else {})}, indent=None)
+    elif not quiet:
+        from weatherglass.report.ranking import lines_of
+
+        say(lines_of(found, width_of(), table))
+        say(
+            ["", f"Page: {folder / 'index.html'}", f"Impact statement: {folder / 'statement.md'}"], whole=True
+        )
+    for breach in breaches:
+        complain(f"gate: {breach}")
+    if breaches:
+        raise click.exceptions.Exit(1)
+    if found.failures:
+        raise click.exceptions.Exit(3)

@@ -1,0 +1,73 @@
+"""Judge a ranking audit by conditions on its comparisons, such as `impact_ratio_high < 0.8`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
+
+from weatherglass.gate.conditions import Condition, parse
+from weatherglass.ranking.compare import COLUMNS, OVERALL, Comparison
+from weatherglass.ranking.ranking import Ranking
+from weatherglass.stats import Outcome
+from weatherglass.stats.selection import FourFifths
+
+COLUMN_KINDS: Mapping[str, str] = {
+    each.name: "number" if str(each.type).startswith(("float", "int")) else "text"
+    for each in fields(Comparison)
+}
+"""What a condition may name, and whether it is a number or a text."""
+WORDS: Mapping[str, Collection[str]] = {
+    "outcome": tuple(map(str, Outcome)),
+    "four_fifths": (*map(str, FourFifths), ""),
+}
+"""The texts that a column can have, where they are a fixed list."""
+
+
+def ranking_conditions(fail_if: Sequence[str]) -> list[Condition]:
+    """Return the conditions of a command.
+
+    Raises:
+        GateError: for an expression that cannot be understood.
+    """
+    return [parse(expression, COLUMN_KINDS, WORDS) for expression in fail_if]
+
+
+def judge_ranking(conditions: Sequence[Condition], ranking: Ranking) -> list[str]:
+    """Return a line for every comparison that meets a condition, or cannot be decided.
+
+    A condition is asked of the comparisons over all contexts, because many topics give false alarms; one that names the
+    column `topic` is asked of all comparisons.
+    """
+    breaches = []
+    for condition in conditions:
+        rows = ranking.comparisons if "topic" in condition.columns else ranking.overall
+        # A comparison with the rest has no impact ratio, and the pairs answer for it.
+        asked = [
+            one for one in rows if not (one.impact_ratio is None and _asks_ratio(condition) and len(rows) > 1)
+        ]
+        breaches += [breach for one in asked if (breach := _breach(condition, one))]
+        if not asked:
+            breaches.append(f"{condition.source}: no comparison has these numbers, so nothing was judged")
+    return breaches
+
+
+def _asks_ratio(condition: Condition) -> bool:
+    return any(name.startswith("impact_ratio") for name in condition.columns)
+
+
+def _breach(condition: Condition, row: Comparison) -> str | None:
+    values = {name: getattr(row, name) for name in COLUMNS}
+    texts = {name: " ".join(value) for name, value in values.items() if isinstance(value, tuple)}
+    holds = condition.decide({**values, **texts})
+    if holds is False:
+        return None
+    shown = ", ".join(f"{name} = {_shown(values[name])}" for name in condition.columns)
+    topic = "" if row.topic == OVERALL else f", {row.topic}"
+    cause = "" if holds else ", which cannot be decided: a number is missing"
+    return f"{row.x} and {row.y} on {row.model}{topic}: {condition.source}{cause}: {shown}"
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "missing"
+    return f"{value:.4g}" if isinstance(value, float) else f"{value}"

@@ -1,0 +1,275 @@
+"""Compare groups of names, by topic and over all: win rate, selection and what else distinguishes the groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from itertools import combinations
+from typing import Any, Self
+
+import numpy as np
+
+from weatherglass.arrays import Integers, Matrix, Vector
+from weatherglass.ranking.scores import Scores
+from weatherglass.stats.selection import (
+    ImpactRatio,
+    Standing,
+    impact_ratios,
+    p_of_copies,
+    rate_of_names,
+    standing_among_copies,
+)
+from weatherglass.stats.win_rate import Contexts, WinRate, placements, win_rate
+from weatherglass.stats.win_rate_checks import at_equal_pieces, deciding_names, interaction, pairwise, placebo
+
+OVERALL = "all"
+"""The topic of a comparison over all contexts."""
+REST = "the rest"
+"""The second group of a comparison with all other names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two groups of names in the contexts of one topic, or in all contexts."""
+
+    model: str
+    topic: str
+    """`OVERALL` for all contexts."""
+    x: str
+    y: str
+    """The other group; `REST` for all other names."""
+    names_x: int
+    names_y: int
+    queries: int
+    contexts: int
+    win_rate: float
+    """How often a name of X outranks one of Y in the same context; 0.5 means no preference."""
+    ci_low: float | None
+    """Ends of the interval for these contexts; None where all names tie."""
+    ci_high: float | None
+    p: float
+    """Exact p of the exchange of group labels over names, for these contexts."""
+    p_method: str
+    ci_low_random: float | None
+    """Ends of the interval for contexts like these; None with one query."""
+    ci_high_random: float | None
+    p_random: float | None
+    passages: str
+    """nested, crossed, or fixed: whether the random reading generalises over passages."""
+    effect_size: float | None
+    """The difference of the mean ranks in standard deviations of names; None where all names tie."""
+    places: float
+    """The median over contexts of the difference between the groups' mean ranks, in places."""
+    selected_x: float
+    """The selection rate of X: the share of its copies among the top of each query's pool."""
+    selected_y: float
+    exposure_x: float
+    """The mean of 1 / log₂(1 + rank) over the copies of X."""
+    exposure_y: float
+    impact_ratio: float | None
+    """The selection rate of the less selected group divided by that of the other; None against the rest."""
+    impact_ratio_low: float | None
+    impact_ratio_high: float | None
+    four_fifths: str
+    """fails, not decided or passes; empty without an impact ratio."""
+    p_copies: float
+    """p of a chi-square test that counts every copy as an independent candidate; it rejects far too often."""
+    pieces_x: float | None
+    """Mean number of pieces of the names of X; None if the tokenizer is unknown."""
+    pieces_y: float | None
+    win_rate_pieces: float | None
+    """The win rate at an equal number of pieces; None if pieces do not vary."""
+    p_pieces: float | None
+    win_rate_matched: float | None
+    """The win rate over pairs of names with the same number of pieces."""
+    placebo: float | None
+    """|win rate − 0.5| that 95 % of random splits of one group stay below; over all contexts only."""
+    differing_slots: tuple[str, ...] = ()
+    """Slots besides the name that differ between the groups, such as pronouns: p does not account for them."""
+    deciding: tuple[str, ...] = ()
+    """Names without any one of which p is above alpha."""
+    p_adjusted: float | None = None
+    p_both_adjusted: float | None = None
+    """The larger of p and p_random after correction."""
+    outcome: str = ""
+    limit: str = ""
+    """Why the outcome is not robust: contexts or one name."""
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> Self:
+        """Return the comparison that `asdict` made a record of."""
+        tuples = {name: tuple(record[name]) for name in ("deciding", "differing_slots")}
+        return cls(**{**record, **tuples})
+
+
+COLUMNS = tuple(each.name for each in fields(Comparison))
+
+
+@dataclass(frozen=True, slots=True)
+class Interaction:
+    """Whether the difference between two groups is larger within one level of another factor."""
+
+    model: str
+    contrast: str
+    value: float
+    """The difference of differences of the mean ranks, as a share of the number of names."""
+    ci_low: float
+    ci_high: float
+    p: float
+
+
+def compare_groups(scores: Scores, model: str, top: float, alpha: float = 0.05) -> list[Comparison]:
+    """Return every comparison: over all contexts and by topic, all pairs of groups and, of three or more, each with
+    the rest.
+
+    Over several topics, the topic is the unit that random contexts are drawn from: its queries share their passages.
+
+    Args:
+        scores: of all copies.
+        model: its name.
+        top: what is selected: below 1 a share of each query's pool, else a number of places.
+        alpha: intervals are at level 1 − alpha.
+    """
+    several = len(scores.topics) > 1
+    found = []
+    for topic in (OVERALL, *(scores.topics if several else ())):
+        columns = np.arange(len(scores.topic))
+        if topic != OVERALL:
+            columns = np.flatnonzero(scores.topic == scores.topics.index(topic))
+        unit = scores.topic if several and topic == OVERALL else scores.query
+        part = _Part(scores, columns, Contexts(unit[columns], scores.passage[columns]), top, alpha)
+        found += [part.compared(model, topic, x, y) for x, y in compared_groups(len(scores.groups))]
+    return found
+
+
+def compared_groups(groups: int) -> Iterator[tuple[int, int | None]]:
+    """Yield the groups to compare, by number: all pairs, then, of three or more, each with the rest (None)."""
+    yield from combinations(range(groups), 2)
+    if groups > 2:
+        yield from ((group, None) for group in range(groups))
+
+
+class _Part:
+    """The contexts of one topic, or all, with the places of their copies."""
+
+    def __init__(
+        self, scores: Scores, columns: Integers, contexts: Contexts, top: float, alpha: float
+    ) -> None:
+        self.scores, self.contexts, self.alpha = scores, contexts, alpha
+        self.values = scores.values[:, columns]
+        self.queries = scores.query[columns]
+        standing = _standing(scores, self.values, self.queries, columns)
+        self.chosen = standing.selected(top)
+        self.rates = rate_of_names(self.chosen, self.queries)
+        self.exposure = rate_of_names(standing.exposure(), self.queries)
+
+    def compared(self, model: str, topic: str, x: int, y: int | None) -> Comparison:
+        scores, groups = self.scores, self.scores.groups
+        in_x = np.flatnonzero(scores.group == x)
+        in_y = np.flatnonzero(scores.group != x if y is None else scores.group == y)
+        rows, n_x = np.concatenate([in_x, in_y]), len(in_x)
+        values = self.values[rows]
+        found = win_rate(values, n_x, self.contexts, self.alpha)
+        wins, spread = pairwise(values), float(found.by_name.std(ddof=1))
+        ratio = None if y is None else self._impact(in_x, in_y)
+        labels = np.repeat([0, 1], [n_x, len(in_y)])
+        names = [name for group in groups for name in group.names]
+        deciding: list[int] = []
+        if found.significance.p_value <= self.alpha:
+            deciding = deciding_names(wins, n_x, self.alpha)
+        return Comparison(
+            model=model,
+            topic=topic,
+            x=groups[x].name,
+            y=REST if y is None else groups[y].name,
+            names_x=n_x,
+            names_y=len(in_y),
+            queries=len(np.unique(self.queries)),
+            contexts=values.shape[1],
+            **_readings(found),
+            effect_size=(found.value - 0.5) / spread if spread > 0 else None,
+            selected_x=float(self.rates[in_x].mean()),
+            selected_y=float(self.rates[in_y].mean()),
+            exposure_x=float(self.exposure[in_x].mean()),
+            exposure_y=float(self.exposure[in_y].mean()),
+            impact_ratio=ratio.ratio if ratio else None,
+            impact_ratio_low=ratio.low if ratio else None,
+            impact_ratio_high=ratio.high if ratio else None,
+            four_fifths=str(ratio.rule or "") if ratio else "",
+            p_copies=p_of_copies(self.chosen[rows], labels),
+            **self._pieces(found, wins, rows, n_x),
+            placebo=placebo(wins, n_x) if topic == OVERALL else None,
+            differing_slots=self._differing_slots(x, y),
+            deciding=tuple(names[rows[place]] for place in deciding),
+        )
+
+    def _differing_slots(self, x: int, y: int | None) -> tuple[str, ...]:
+        """Return the slots of the passages that are filled differently for X than for Y, or for any other group."""
+        groups = self.scores.groups
+        others = [groups[y]] if y is not None else [group for group in groups if group is not groups[x]]
+        slots = sorted(self.scores.slots)
+        return tuple(s for s in slots if any(groups[x].word(s) != other.word(s) for other in others))
+
+    def _impact(self, in_x: Integers, in_y: Integers) -> ImpactRatio:
+        """Return the ratio of the less selected of two groups; the level counts all pairs that could be the two."""
+        groups = len(self.scores.groups)
+        pairs = groups * (groups - 1) // 2
+        ratios = impact_ratios([self.rates[in_x], self.rates[in_y]], self.alpha / pairs)
+        return next((one for one in ratios if one.rule is not None), ratios[0])
+
+    def _pieces(self, found: WinRate, wins: Matrix, rows: Integers, n_x: int) -> dict[str, Any]:
+        """Return the pieces of both groups, and the win rate at an equal number of pieces."""
+        if self.scores.pieces is None:
+            names = ("pieces_x", "pieces_y", "win_rate_pieces", "p_pieces", "win_rate_matched")
+            return dict.fromkeys(names)
+        pieces: Vector = self.scores.pieces[rows]
+        beside = at_equal_pieces(found.by_name, wins, n_x, pieces, self.alpha)
+        return {
+            "pieces_x": float(pieces[:n_x].mean()),
+            "pieces_y": float(pieces[n_x:].mean()),
+            "win_rate_pieces": beside.win_rate if beside else None,
+            "p_pieces": beside.p if beside else None,
+            "win_rate_matched": beside.matched if beside else None,
+        }
+
+
+def _standing(scores: Scores, values: Matrix, queries: Integers, columns: Integers) -> Standing:
+    """Return the places of copies among the background if there is one, else among the copies of their query."""
+    if scores.background is None:
+        return standing_among_copies(values, queries)
+    whole = scores.background
+    return Standing(whole.above[:, columns], whole.tied[:, columns], whole.pool[columns])
+
+
+def _readings(found: WinRate) -> dict[str, Any]:
+    """Return the win rate for these contexts and for contexts like these, as fields of a comparison."""
+    fixed, random = found.interval, found.random
+    return {
+        "win_rate": found.value,
+        "ci_low": fixed.low if fixed else None,
+        "ci_high": fixed.high if fixed else None,
+        "p": found.significance.p_value,
+        "p_method": found.significance.p_method,
+        "ci_low_random": random.interval.low if random else None,
+        "ci_high_random": random.interval.high if random else None,
+        "p_random": random.p if random else None,
+        "passages": random.passages if random else "fixed",
+        "places": found.places,
+    }
+
+
+def interaction_of(scores: Scores, model: str, alpha: float = 0.05) -> Interaction | None:
+    """Return the interaction of a design of four groups with two factors of two levels; None for other groups."""
+    factors = [group.factors for group in scores.groups]
+    if len(factors) != 4 or any(len(levels) != 2 for levels in factors):
+        return None
+    first, second = (list(dict.fromkeys(levels)) for levels in zip(*factors, strict=True))
+    if sorted(factors) != sorted((one, other) for one in first for other in second) or len(first) != 2:
+        return None
+    ranks = placements(scores.values, scores.values).mean(axis=1)
+    order: Sequence[int] = [factors.index((one, other)) for one in first for other in second]
+    found = interaction([ranks[scores.group == group] for group in order], alpha)
+    if found is None:
+        return None
+    contrast = f"({second[0]} − {second[1]}) of {first[0]} − ({second[0]} − {second[1]}) of {first[1]}"
+    return Interaction(model, contrast, found.value, found.interval.low, found.interval.high, found.p)

@@ -1,0 +1,257 @@
+"""Run a ranking audit: score the copies of every model, compare the groups, judge, and store what is finished."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from weatherglass.errors import ClusterError, OutputError, WeatherglassError, reason
+from weatherglass.ranking.compare import (
+    COLUMNS,
+    OVERALL,
+    Comparison,
+    Interaction,
+    compare_groups,
+    interaction_of,
+)
+from weatherglass.ranking.judge import judge
+from weatherglass.ranking.scores import ScoreJournal, Scores
+from weatherglass.registry import check_number, described, shown
+from weatherglass.stats.win_rate import placements
+from weatherglass.storage.printable import tsv_line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DEFAULT_TOP = "10%"
+
+
+@dataclass(frozen=True, slots=True)
+class RankOptions:
+    """How a ranking audit selects and judges.
+
+    Raises:
+        WeatherglassError: on creation, for a number out of range.
+    """
+
+    top: float = 0.1
+    """What is selected: below 1 a share of each query's pool, else a number of places."""
+    alpha: float = 0.05
+    smallest: float | None = None
+    """The smallest |win rate − 0.5| of interest."""
+
+    def __post_init__(self) -> None:
+        check_number("alpha", self.alpha, between=(0, 1))
+        if self.smallest is not None:
+            check_number("smallest", self.smallest, between=(0, 0.5))
+
+
+def parse_top(given: Any) -> float:
+    """Return what is selected as a share below 1 or a number of places.
+
+    >>> parse_top("10%"), parse_top("5"), parse_top(0.2)
+    (0.1, 5.0, 0.2)
+
+    Raises:
+        WeatherglassError: if it is neither.
+    """
+    text = str(given).strip() if isinstance(given, str | int | float) and not isinstance(given, bool) else ""
+    number, per_cent = text.removesuffix("%").strip(), text.endswith("%")
+    try:
+        value = float(number) / (100 if per_cent else 1)
+    except ValueError:
+        value = float("nan")
+    if not (0 < value < 1 or (value >= 1 and value == round(value) and not per_cent)):
+        what = f"'{shown(given)}'" if text else described(given)
+        raise WeatherglassError(
+            f"top is {what}, but should be a share such as 10%, or a number of places such as 5"
+        )
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class RankedName:
+    """A name over all contexts of one model."""
+
+    model: str
+    group: str
+    name: str
+    mean_rank: float
+    """The mean over contexts of the share of all names that it outranks; 0.5 is the middle."""
+    pieces: int | None
+
+
+@dataclass(slots=True, repr=False)
+class Ranking:
+    """The results of a ranking audit: plain values, as they are stored and printed, with methods to show them.
+
+    Like those of `Run`, the methods that show it import `report/show.py` when they are called.
+    """
+
+    comparisons: list[Comparison]
+    """By model: over all contexts, then by topic."""
+    interactions: list[Interaction] = field(default_factory=list)
+    names: list[RankedName] = field(default_factory=list)
+    failures: list[dict[str, str]] = field(default_factory=list)
+    record: dict[str, Any] = field(default_factory=dict)
+    """Texts, names, options, versions, command."""
+
+    @property
+    def alpha(self) -> float:
+        """Return the significance level."""
+        return float(self.record.get("settings", {}).get("alpha", RankOptions().alpha))
+
+    @property
+    def overall(self) -> list[Comparison]:
+        """Return the comparisons over all contexts."""
+        return [one for one in self.comparisons if one.topic == OVERALL]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what ranking.json contains."""
+        return {
+            **self.record,
+            "comparisons": [asdict(one) for one in self.comparisons],
+            "interactions": [asdict(one) for one in self.interactions],
+            "names": [asdict(one) for one in self.names],
+            "failures": self.failures,
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Self:
+        """Return the results that `to_json` made a record of."""
+        record = dict(content)
+        return cls(
+            [Comparison.from_json(one) for one in record.pop("comparisons")],
+            [Interaction(**one) for one in record.pop("interactions")],
+            [RankedName(**one) for one in record.pop("names")],
+            record.pop("failures"),
+            record,
+        )
+
+    def to_tsv(self) -> str:
+        """Return results.tsv: a row per comparison; a cell without a value is empty."""
+        rows = [[_cell(getattr(one, name)) for name in COLUMNS] for one in self.comparisons]
+        return "".join(map(tsv_line, [list(COLUMNS), *rows]))
+
+    def __repr__(self) -> str:
+        return f"<Ranking: {self._title()}>"
+
+    def _repr_html_(self) -> str:
+        """Return the table that a notebook shows, one row per comparison, below 50 kB."""
+        from weatherglass.report import show
+
+        return show.ranking_html(self, self._title())
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return one row per comparison.
+
+        Args:
+            library: "polars" or "pandas"; by default the first of them that is installed.
+        """
+        from weatherglass.report import show
+
+        return show.to_frame(
+            [{name: getattr(one, name) for name in COLUMNS} for one in self.comparisons], library
+        )
+
+    def plot(self, model: str | None = None) -> Axes:
+        """Draw the win rates of the two groups with the smallest p, by topic and over all.
+
+        Args:
+            model: its name; by default the first.
+        """
+        from weatherglass.report import show
+
+        return show.ranking_plot(self, model)
+
+    def _title(self) -> str:
+        models = len({one.model for one in self.comparisons})
+        failed = f"; {len(self.failures)} failed" if self.failures else ""
+        return f"{len(self.comparisons)} comparisons of {models} model{'s' if models != 1 else ''}{failed}"
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, tuple):
+        return " ".join(map(str, value))
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+Ranker = Callable[[ScoreJournal | None], Scores]
+"""Returns the scores of a model; what the journal has is not computed again."""
+
+
+def run_ranking(
+    rankers: Mapping[str, Ranker], options: RankOptions, journal: ScoreJournal | None = None
+) -> Ranking:
+    """Return the judged comparisons of every ranker; one that fails does not stop the others.
+
+    Args:
+        rankers: by the name of a model.
+        options: how to select and judge.
+        journal: where scores are stored as soon as they are computed.
+
+    Raises:
+        WeatherglassError: if all of them fail.
+    """
+    found = Ranking([])
+    for model, scored in rankers.items():
+        try:
+            scores = scored(journal)
+        except (OutputError, ClusterError):
+            raise
+        except WeatherglassError as error:
+            found.failures.append({"model": model, "reason": reason(error)})
+            continue
+        found.comparisons += compare_groups(scores, model, options.top, options.alpha)
+        if (contrast := interaction_of(scores, model, options.alpha)) is not None:
+            found.interactions.append(contrast)
+        found.names += _ranked_names(scores, model)
+        found.record.setdefault("dropped_names", {})[model] = list(scores.dropped)
+    if not found.comparisons:
+        raise WeatherglassError(found.failures[0]["reason"])
+    found.comparisons = judge(found.comparisons, options.alpha, options.smallest)
+    return found
+
+
+def _ranked_names(scores: Scores, model: str) -> list[RankedName]:
+    """Return every name with its mean rank among all names."""
+    shares = placements(scores.values, scores.values).mean(axis=1)
+    pieces: Sequence[Any] = [None] * len(shares)
+    if scores.pieces is not None:
+        pieces = scores.pieces.astype(np.int64).tolist()
+    names = [(group.name, name) for group in scores.groups for name in group.names]
+    return [
+        RankedName(model, group, name, float(share), count)
+        for (group, name), share, count in zip(names, shares, pieces, strict=True)
+    ]
+
+
+JOURNAL, RECORD, TABLE = "ranking.jsonl", "ranking.json", "results.tsv"
+
+
+def load_ranking(folder: Path) -> Ranking:
+    """Return the ranking audit that a folder contains.
+
+    Raises:
+        OutputError: if the folder has none, or its record is damaged.
+    """
+    from weatherglass.storage.checksum import read_checked_json
+
+    path = folder / RECORD
+    try:
+        record, _ = read_checked_json(path.read_bytes())
+        return Ranking.from_json(record)
+    except OSError:
+        raise OutputError(
+            f"{folder}: not a folder of a ranking audit ({RECORD} is missing); use one written by 'weatherglass rank'"
+        ) from None
+    except (ValueError, TypeError, KeyError):
+        raise OutputError(
+            f"{path}: damaged; run the audit again, which computes only what is missing"
+        ) from None

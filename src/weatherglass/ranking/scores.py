@@ -1,0 +1,303 @@
+"""Score every copy of a passage for its queries: by a model, whose texts are streamed, or from a table of scores."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weatherglass.arrays import Integers, Matrix, Vector, unit_length
+from weatherglass.audit.encode import encode_texts, observe
+from weatherglass.audit.plan import PlannedModel
+from weatherglass.encoders.base import Asked, Input, text_of
+from weatherglass.errors import CatalogueError, EncoderError
+from weatherglass.mitigation.base import Change
+from weatherglass.parallel import Backend
+from weatherglass.progress import Progress
+from weatherglass.ranking.texts import (
+    ALL,
+    FEWEST,
+    Group,
+    Materials,
+    check_groups,
+    filled,
+    lines_of,
+    slots_in,
+    topics_of,
+)
+from weatherglass.registry import did_you_mean, shown
+from weatherglass.stats.selection import Standing, places_in
+from weatherglass.storage.journal import Journal
+
+KEY_VERSION = 1
+"""Raised when a change of the code gives other scores for the same texts."""
+TEXTS_AT_ONCE = 4_096
+"""Texts whose vectors are in memory at the same time."""
+DECIMALS = 12
+"""Cosines are rounded, so that the same vectors tie whatever the order of additions."""
+MOST_SCORES = 10_000_000
+"""Rows of a table of scores."""
+ScoreJournal = Journal[dict[str, Any]]
+"""By a hash of model and texts: the scores of some passages, by query and name."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """The scores of all copies, names down and contexts across; a context is a query with a passage."""
+
+    groups: tuple[Group, ...]
+    values: Matrix
+    """In the order of the groups and their names."""
+    topics: tuple[str, ...]
+    topic: Integers
+    """The number of the topic of each context."""
+    query: Integers
+    passage: Integers
+    pieces: Vector | None = None
+    """Into how many pieces the tokenizer splits each name; None if that is unknown."""
+    dropped: tuple[str, ...] = ()
+    """Names that the model does not know."""
+    background: Standing | None = None
+    """The place of each copy, alone, among other passages."""
+    slots: frozenset[str] = frozenset()
+    """The slots of the passages besides the name."""
+
+    @property
+    def group(self) -> Integers:
+        """Return the number of the group of each name."""
+        return np.repeat(np.arange(len(self.groups)), [len(group.names) for group in self.groups])
+
+
+def observe_scores(
+    model: PlannedModel,
+    materials: Materials,
+    workers: Backend,
+    progress: Progress,
+    journal: ScoreJournal | None = None,
+    *,
+    background: Path | None = None,
+) -> Scores:
+    """Return the cosines of queries and copies, each distinct text encoded once.
+
+    Passages are encoded some thousand copies at a time, and the scores of each block are stored in the journal, so
+    that a later call computes only what is missing, with the same bits.
+
+    Raises:
+        EncoderError: if the model cannot read a text, or too few names of a group.
+    """
+    ask = _Asking(model, workers, progress)
+    groups, pieces, dropped = _known_groups(ask, materials)
+    known = replace(materials, groups=groups)
+    topics = topics_of(materials.queries)
+    pairs = [
+        (topics.index(query.topic or ALL), number, passage)
+        for number, query in enumerate(materials.queries)
+        for passage in known.passages_of(query.topic)
+    ]
+    topic, query, passage = (np.array(column) for column in zip(*pairs, strict=True))
+    values = np.empty((len(known.names), len(pairs)))
+    for number, rows in _scored_passages(ask, known, journal):
+        values[:, passage == number] = np.asarray(rows).T
+    scores = Scores(
+        groups,
+        values,
+        tuple(topics),
+        topic,
+        query,
+        passage,
+        pieces=pieces,
+        dropped=dropped,
+        slots=slots_in(materials.passages),
+    )
+    if background is None:
+        return scores
+    return replace(scores, background=_standing(ask, scores, materials, background))
+
+
+class _Asking:
+    """A model with its transforms, which returns vectors of length 1."""
+
+    def __init__(self, model: PlannedModel, workers: Backend, progress: Progress) -> None:
+        self.model, self.workers, self.progress = model, workers, progress
+        self.changes: list[Change] = []
+        if model.transforms:
+            encoded = encode_texts(model.encoder, model.texts(), workers, progress)
+            self.changes, _ = encoded.fitted(model.transforms)
+
+    def vectors(self, inputs: Sequence[Asked]) -> Matrix:
+        """Return a unit vector for each input.
+
+        Raises:
+            EncoderError: naming a text that the model cannot read.
+        """
+        observed = observe(self.model.encoder, inputs, "vectors", self.workers, self.progress)
+        place = {asked: row for row, asked in enumerate(observed.inputs)}
+        vectors = observed.matrix[[place[asked] for asked in inputs]].astype(np.float64, copy=False)
+        for change in self.changes:
+            vectors = change(vectors, [text_of(asked) for asked in inputs])
+        usable = np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)
+        if not usable.all():
+            text = text_of(inputs[int(np.flatnonzero(~usable)[0])])
+            raise EncoderError(f"{self.model.name}: has no vector for the text '{shown(text)}'")
+        return unit_length(vectors)
+
+
+def _known_groups(
+    ask: _Asking, materials: Materials
+) -> tuple[tuple[Group, ...], Vector | None, tuple[str, ...]]:
+    """Return the groups without names that the model does not know, the pieces of each name, and the dropped names."""
+    names = [name for _, name in materials.names]
+    both = " ".join(names[:2])
+    observed = observe(ask.model.encoder, [*names, both], "vectors", ask.workers, ask.progress)
+    unknown = {name for row, name in enumerate(names) if not observed.known(row)}
+    groups = tuple(
+        replace(group, names=tuple(name for name in group.names if name not in unknown))
+        for group in materials.groups
+    )
+    for group in groups:
+        if len(group.names) < FEWEST:
+            raise EncoderError(
+                f"{ask.model.name}: knows {len(group.names)} of the names of group '{shown(group.name)}', and {FEWEST} "
+                "are needed"
+            )
+    tokens = [len(covered.tokens) for covered in observed.coverage]
+    # What every text has, such as [CLS] and a prompt, is counted in each of two names but once in both together.
+    always = tokens[0] + tokens[1] - tokens[-1]
+    pieces = np.array(
+        [count - always for name, count in zip(names, tokens, strict=False) if name not in unknown]
+    )
+    return groups, pieces.astype(np.float64) if pieces.min() > 0 else None, tuple(sorted(unknown))
+
+
+def _scored_passages(
+    ask: _Asking, materials: Materials, journal: ScoreJournal | None
+) -> Iterator[tuple[int, list[list[float]]]]:
+    """Yield each passage with its scores: a row for each query of its topic, a number for each name."""
+    queries: Matrix | None = None
+    at_once = max(1, TEXTS_AT_ONCE // len(materials.names))
+    numbers = list(range(len(materials.passages)))
+    for start in range(0, len(numbers), at_once):
+        block = numbers[start : start + at_once]
+        key = _key(ask.model, materials, block)
+        record = journal.finished.get(key) if journal else None
+        if record is None:
+            if queries is None:
+                queries = ask.vectors([Input(query.text, kind="query") for query in materials.queries])
+            record = {"scores": _block(ask, materials, block, queries)}
+            if journal:
+                journal.add(key, record)
+        yield from zip(block, record["scores"], strict=True)
+
+
+def _key(model: PlannedModel, materials: Materials, block: Sequence[int]) -> str:
+    """Return a hash of everything that the scores of a block depend on."""
+    parts = [KEY_VERSION, model.name, model.identity, materials.fingerprint(), list(block)]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _block(
+    ask: _Asking, materials: Materials, block: Sequence[int], queries: Matrix
+) -> list[list[list[float]]]:
+    """Return the scores of some passages; BLAS uses one thread, so that bits do not depend on their number."""
+    from threadpoolctl import threadpool_limits
+
+    names = materials.names
+    copies = [
+        Input(filled(materials.passages[number].text, group, name), kind="passage")
+        for number in block
+        for group, name in names
+    ]
+    vectors = ask.vectors(copies).reshape(len(block), len(names), -1)
+    found = []
+    with threadpool_limits(1):
+        for number, own in zip(block, vectors, strict=True):
+            topic = materials.passages[number].topic
+            asked = [place for place, query in enumerate(materials.queries) if topic in ("", query.topic)]
+            found.append(np.round(queries[asked] @ own.T, DECIMALS).tolist())
+    return found
+
+
+def _standing(ask: _Asking, scores: Scores, materials: Materials, background: Path) -> Standing:
+    """Return the place of each copy, alone, among the passages of a file, which is read as a stream."""
+    queries = ask.vectors([Input(query.text, kind="query") for query in materials.queries])
+    above, tied = np.zeros(scores.values.shape, np.int64), np.zeros(scores.values.shape, np.int64)
+    lines, size = lines_of(background), 0
+    while block := list(islice(lines, TEXTS_AT_ONCE)):
+        vectors = ask.vectors([Input(line, kind="passage") for line in block])
+        similar = np.round(queries @ vectors.T, DECIMALS)
+        similar.sort(axis=1)
+        for number, ordered in enumerate(similar):
+            own = scores.query == number
+            higher, equal = places_in(ordered, scores.values[:, own])
+            above[:, own] += higher
+            tied[:, own] += equal
+        size += len(block)
+    if not size:
+        raise CatalogueError(f"{background}: contains no passages; the file is empty")
+    return Standing(above, tied, np.full(scores.values.shape[1], size + 1))
+
+
+def read_scores(path: Path, groups: tuple[Group, ...]) -> Scores:
+    """Return the scores in a table with the columns query, passage, name and score, and optionally topic.
+
+    Queries and passages may be numbers or any other text that identifies them.
+
+    Raises:
+        CatalogueError: for a score that is not a number, a row that occurs twice, a name in no group, or a query and
+            passage without a score for every name.
+    """
+    from weatherglass.storage.tables import read_rows
+
+    check_groups(groups)
+    names = {name: row for row, name in enumerate(name for group in groups for name in group.names)}
+    cells: dict[tuple[str, str, str], dict[str, float]] = {}
+    columns = ["query", "passage", "name", "score"]
+    for row in read_rows(path, columns, ["topic"], error=CatalogueError, most_rows=MOST_SCORES):
+        if row["name"] not in names:
+            hint = did_you_mean(row["name"], names)
+            raise CatalogueError(f"{row.place}: the name '{shown(row['name'])}' is in no group{hint}")
+        cell = cells.setdefault((row.values.get("topic") or ALL, row["query"], row["passage"]), {})
+        if row["name"] in cell:
+            raise CatalogueError(
+                f"{row.place}: this query and passage have two scores for '{shown(row['name'])}'"
+            )
+        cell[row["name"]] = _number(row)
+    for (_, query, passage), cell in cells.items():
+        if missing := [name for name in names if name not in cell]:
+            raise CatalogueError(
+                f"{path}: query '{shown(query)}' and passage '{shown(passage)}' have no score for '{missing[0]}'"
+                f"{f' and {len(missing) - 1} other names' if len(missing) > 1 else ''}"
+            )
+    values = np.array([[cell[name] for cell in cells.values()] for name in names])
+    topics, queries, passages = zip(*cells, strict=True)
+    # A query is one of its topic: two topics may both number their queries from 1.
+    return Scores(
+        groups,
+        values,
+        tuple(dict.fromkeys(topics)),
+        _numbered(topics),
+        _numbered(list(zip(topics, queries, strict=True))),
+        _numbered(passages),
+    )
+
+
+def _numbered(values: Sequence[Hashable]) -> Integers:
+    """Return each value as the number of its first place among the distinct ones."""
+    number = {value: place for place, value in enumerate(dict.fromkeys(values))}
+    return np.array([number[value] for value in values])
+
+
+def _number(row: Any) -> float:
+    try:
+        score = float(row["score"])
+    except ValueError:
+        score = float("nan")
+    if not np.isfinite(score):
+        raise CatalogueError(f"{row.place}: the score '{shown(row['score'])}' is not a number")
+    return score

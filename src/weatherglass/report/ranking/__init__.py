@@ -1,0 +1,232 @@
+"""Show a ranking audit in the terminal: one sentence, a row per topic, selection, and what else differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from weatherglass.audit.results import Outcome
+from weatherglass.catalogue.names import model_names
+from weatherglass.ranking.compare import OVERALL, REST, Comparison
+from weatherglass.ranking.judge import ONE_NAME, SLOTS
+from weatherglass.ranking.ranking import Ranking
+from weatherglass.report.layout import Bold, Column, Dim, table_lines, wrapped
+from weatherglass.report.numbers import counted, effect, format_p, p_value, percent, to
+
+WIDEST = 100
+"""Columns of the screen where nothing is cut, as in a pipe."""
+CELLS = 21
+"""Columns of the axis from 0 to 1."""
+MOST_TOPICS, MOST_NAMES = 3, 8
+"""Topics and names that a sentence lists."""
+
+
+def lines_of(ranking: Ranking, width: int, every: bool = False) -> Iterator[str]:
+    """Yield the screen of a ranking audit, model by model.
+
+    Args:
+        ranking: the results.
+        width: columns of the terminal.
+        every: whether to print the topics of every two groups, not only of those with the clearest difference.
+    """
+    width = min(width, WIDEST)
+    models = list(dict.fromkeys(one.model for one in ranking.comparisons))
+    for place, (model, label) in enumerate(zip(models, model_names(models), strict=True)):
+        if place:
+            yield ""
+        yield from _model_lines(ranking, model, label, width, every)
+    for failure in ranking.failures:
+        yield f"failed: {failure['model']}: {failure['reason']}"
+
+
+def _model_lines(ranking: Ranking, model: str, label: str, width: int, every: bool) -> Iterator[str]:
+    rows = [one for one in ranking.comparisons if one.model == model]
+    overall = [one for one in rows if one.topic == OVERALL]
+    pairs = [one for one in overall if one.y != REST]
+    first = headline(overall)
+    for line in wrapped(f"{label}: {sentence(first, rows, ranking.alpha)}", width):
+        yield Bold(line)
+    if len(pairs) > 1:
+        yield ""
+        yield from _table([((one.x, one.y), one) for one in overall], ("X", "Y"), ranking.alpha, width)
+    for pair in pairs if every else [first]:
+        topics = [one for one in rows if one.topic != OVERALL and (one.x, one.y) == (pair.x, pair.y)]
+        if topics:
+            yield ""
+            yield from wrapped(f"Win rate of names of {pair.x} (X) against names of {pair.y}", width)
+            yield from _table(
+                [((one.topic,), one) for one in _sorted(topics)], ("Topic",), ranking.alpha, width
+            )
+    yield ""
+    for note in notes(ranking, first):
+        yield from wrapped(note, width)
+
+
+def headline(overall: Sequence[Comparison]) -> Comparison:
+    """Return the comparison of two groups with the smallest p; pairs come before comparisons with the rest."""
+    return min(overall, key=lambda one: (one.y == REST, one.p, -abs(one.win_rate - 0.5)))
+
+
+def _sorted(rows: Sequence[Comparison]) -> list[Comparison]:
+    return sorted(rows, key=lambda one: -one.win_rate)
+
+
+def _table(
+    rows: Sequence[tuple[tuple[str, ...], Comparison]], headings: Sequence[str], alpha: float, width: int
+) -> Iterator[str]:
+    """Yield a row for each comparison, after the cells that name it."""
+    columns = [
+        Column(""),
+        *(Column(heading, shorten="middle", least=10) for heading in headings),
+        Column("wins", right=True),
+        Column(f"{percent(1 - alpha)} CI"),
+        Column(f"0{'½':^{CELLS - 2}}1", from_width=70),
+        Column("corrected p", right=True, from_width=90),
+        Column("outcome"),
+    ]
+    cells = [
+        [
+            Outcome(one.outcome).mark,
+            *names,
+            effect(one.win_rate),
+            f"{effect(one.ci_low)} … {effect(one.ci_high)}",
+            _drawn(one),
+            format_p(one.p_adjusted),
+            one.outcome,
+        ]
+        for names, one in rows
+    ]
+    head, *lines = table_lines(columns, cells, width)
+    yield head
+    for line, (_, one) in zip(lines, rows, strict=True):
+        yield Dim(line) if one.outcome == Outcome.INCONCLUSIVE else line
+
+
+def _drawn(row: Comparison) -> str:
+    """Return the interval on an axis from 0 to 1, with the line at one half and the mark at the win rate."""
+    line, middle = [" "] * CELLS, CELLS // 2
+    line[middle] = "│"
+    if row.ci_low is not None and row.ci_high is not None:
+        low, high = (round(end * (CELLS - 1)) for end in (row.ci_low, row.ci_high))
+        if row.ci_low >= 0.5:  # an interval that leaves out ½ is drawn beside its line
+            low = max(low, middle + 1)
+        if row.ci_high <= 0.5:
+            high = min(high, middle - 1)
+        line[low : high + 1] = "─" * (high + 1 - low)
+        line[middle] = "┼" if low <= middle <= high else "│"
+    line[round(row.win_rate * (CELLS - 1))] = Outcome(row.outcome).mark
+    return "".join(line)
+
+
+def sentence(row: Comparison, rows: Sequence[Comparison], alpha: float) -> str:
+    """Return what a comparison over all contexts shows, in one or two sentences.
+
+    Args:
+        row: the comparison.
+        rows: all comparisons of its model; topics that differ are named.
+        alpha: the significance level.
+    """
+    ahead = row.win_rate >= 0.5
+    x, y = (row.x, row.y) if ahead else (row.y, row.x)
+    against = y if REST in (x, y) else f"names of {y}"
+    names = x if x == REST else f"names of {x}"
+    share, low, high = row.win_rate, row.ci_low, row.ci_high
+    if not ahead:
+        share = 1 - share
+        low, high = (None if end is None else 1 - end for end in (high, low))
+    if low is None or high is None:
+        return f"Names of {row.x} and of {row.y} tie in every context: this model does not distinguish them."
+    shown = [percent(round(part, 2)) for part in (share, low, high)]
+    size = (
+        f"{names} outrank {against} in {shown[0]} of comparisons of the same text "
+        f"({percent(1 - alpha)} CI {shown[1]} to {shown[2]}, p = {p_value(row.p, alpha)})"
+    )
+    start = size[0].upper() + size[1:]
+    topics = [one for one in rows if one.topic != OVERALL and (one.x, one.y) == (row.x, row.y)]
+    said = {
+        Outcome.ROBUST: f"{start}. Other queries and passages like these would show it, on average.",
+        Outcome.LIMITED: f"{start}. {_limit(row)}",
+        Outcome.CONFLICTING: f"Topics disagree: {_standing_out(topics, alpha)}. Over all topics, {size}.",
+        Outcome.ISOLATED: f"Single topics stand out: {_standing_out(topics, alpha)}. Over all topics, {size}.",
+        Outcome.UNCONFIRMED: f"Not confirmed: {size}, which does not survive the correction for all comparisons.",
+        Outcome.SMALL: f"No preference of the size of interest: {size}.",
+        Outcome.INCONCLUSIVE: f"No preference is established: {size}.",
+    }
+    return said[Outcome(row.outcome)]
+
+
+def _limit(row: Comparison) -> str:
+    if row.limit == ONE_NAME:
+        return f"It depends on single names: without {row.deciding[0]}, p is above the significance level."
+    if row.limit == SLOTS:
+        slots = ", ".join(f"{{{slot}}}" for slot in row.differing_slots)
+        return f"The groups also differ in {slots}, which all names of a group share: p does not account for that."
+    return "Whether other queries and passages like these would show it is unknown."
+
+
+def _standing_out(topics: Sequence[Comparison], alpha: float) -> str:
+    """Return which topics are significant after correction, by the group that ranks higher."""
+    found = [one for one in _sorted(topics) if one.p_adjusted is not None and one.p_adjusted <= alpha]
+    parts = []
+    for ahead, group in ((True, "x"), (False, "y")):
+        some = [one for one in found if (one.win_rate > 0.5) is ahead]
+        if some:
+            more = f" and {len(some) - MOST_TOPICS} more" if len(some) > MOST_TOPICS else ""
+            listed = ", ".join(one.topic for one in some[:MOST_TOPICS])
+            parts.append(f"names of {getattr(some[0], group)} rank higher for {listed}{more}")
+    return "; ".join(parts)
+
+
+def notes(ranking: Ranking, row: Comparison) -> Iterator[str]:
+    """Yield sentences on selection, pieces, chance, interaction and dropped names of one comparison over all."""
+    yield selection_sentence(row, ranking.record.get("settings", {}))
+    if (pieces := pieces_sentence(row)) is not None:
+        yield pieces
+    if row.placebo is not None:
+        low, high = 0.5 - row.placebo, 0.5 + row.placebo
+        yield f"Chance: random halves of one group have win rates of {to(low, high)} in 95 % of splits."
+    for one in ranking.interactions:
+        if one.model == row.model:
+            ends = f"{to(one.ci_low, one.ci_high)}, p = {p_value(one.p)}"
+            yield f"Interaction, {one.contrast}: {effect(one.value)} of mean rank ({ends})."
+    if dropped := ranking.record.get("dropped_names", {}).get(row.model):
+        listed = ", ".join(dropped[:MOST_NAMES]) + (", …" if len(dropped) > MOST_NAMES else "")
+        yield f"{counted(len(dropped), 'name')} dropped, because the model does not know them: {listed}."
+    yield (
+        f"Counting every copy as a candidate would give p = {p_value(row.p_copies)} (chi-square), which is too small: "
+        "copies with one name are not independent."
+    )
+
+
+def selection_sentence(row: Comparison, settings: Mapping[str, Any]) -> str:
+    """Return how often each group is selected, and what the four-fifths rule says."""
+    top = settings.get("top", 0.1)
+    pool = f"top {percent(top)}" if top < 1 else counted(int(top), "place")
+    x, y = (percent(round(rate, 3)) for rate in (row.selected_x, row.selected_y))
+    rates = f"Selected ({pool} of each query): {x} of copies with names of {row.x}, {y} with names of {row.y}"
+    if row.impact_ratio is None:
+        return f"{rates}."
+    interval = ""
+    if row.impact_ratio_low is not None and row.impact_ratio_high is not None:
+        interval = f" ({to(row.impact_ratio_low, row.impact_ratio_high)})"
+    rule = {
+        "fails": "it fails the four-fifths rule (0.8)",
+        "not decided": "whether it fails the four-fifths rule (0.8) is not decided",
+        "passes": "it passes the four-fifths rule (0.8)",
+        "": "both groups are selected equally",
+    }[row.four_fifths]
+    return f"{rates}. Impact ratio {effect(row.impact_ratio)}{interval}: {rule}."
+
+
+def pieces_sentence(row: Comparison) -> str | None:
+    """Return how the tokenizer splits the names, and the win rate at an equal number of pieces; None if unknown."""
+    if row.pieces_x is None or row.pieces_y is None or row.win_rate_pieces is None:
+        return None
+    matched = ""
+    if row.win_rate_matched is not None:
+        matched = f"; between names with as many pieces it is {effect(row.win_rate_matched)}"
+    return (
+        f"Pieces: the tokenizer splits names of {row.x} into {row.pieces_x:.1f} pieces on average and names of {row.y} "
+        f"into {row.pieces_y:.1f}. Adjusted for pieces, the win rate is {effect(row.win_rate_pieces)} "
+        f"(p = {p_value(row.p_pieces)}){matched}."
+    )

@@ -1,0 +1,196 @@
+"""Make the page of a ranking audit: one self-contained file with a forest of win rates and a strip of names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from weatherglass.catalogue.names import capitalised, model_names
+from weatherglass.ranking.compare import OVERALL, REST, Comparison
+from weatherglass.ranking.ranking import RankedName, Ranking
+from weatherglass.report.kit import render
+from weatherglass.report.measures import BLUE, ORANGE, SOFT
+from weatherglass.report.numbers import effect, interval, p_value, percent
+from weatherglass.report.ranking import headline, notes, sentence
+from weatherglass.report.ranking.statement import CAUTION, statement
+from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.printable import one_line
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PAGE = "index.html"
+WIDTH, LEFT, RIGHT, TOP, ROW = 720, 190, 20, 30, 26
+"""Pixels of a figure: whole width, margins on the left, on the right and above, height of a row."""
+TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+MANY_PIECES = 3
+"""Names of at least this many pieces look the same."""
+
+
+def write_page(ranking: Ranking, folder: Path) -> None:
+    """Write the page into the folder of the audit."""
+    write_whole(folder / PAGE, page(ranking))
+
+
+def page(ranking: Ranking) -> str:
+    """Return the page; every text in it is escaped."""
+    models = list(dict.fromkeys(one.model for one in ranking.comparisons))
+    values = {
+        "level": percent(1 - ranking.alpha),
+        "alpha": f"{ranking.alpha:g}",
+        "audits": [
+            _audit(ranking, model, label, number)
+            for number, (model, label) in enumerate(zip(models, model_names(models), strict=True))
+        ],
+        "failures": ranking.failures,
+        "statement": statement(ranking),
+        "caution": CAUTION,
+    }
+    return render(__package__, "ranking.html", values, styles=["ranking.css"])
+
+
+def _audit(ranking: Ranking, model: str, label: str, number: int) -> dict[str, Any]:
+    """Return what the page shows of one model."""
+    rows = [one for one in ranking.comparisons if one.model == model]
+    overall = [one for one in rows if one.topic == OVERALL]
+    first = headline(overall)
+    names = [one for one in ranking.names if one.model == model]
+    return {
+        "place": f"model-{number}",
+        "label": label,
+        "sentence": sentence(first, rows, ranking.alpha),
+        "x": first.x,
+        "y": first.y,
+        "forest": forest(_forest_rows(rows)),
+        "strip": strip(names),
+        "names": sorted(names, key=lambda one: -one.mean_rank),
+        "notes": list(notes(ranking, first)),
+        "rows": [_cells(one) for one in rows],
+        "several": any(one.y == REST for one in overall),
+    }
+
+
+def _forest_rows(rows: Sequence[Comparison]) -> list[Comparison]:
+    """Return the topics of the two groups with the smallest p, the highest win rate first, then all topics."""
+    first = headline([one for one in rows if one.topic == OVERALL])
+    topics = [one for one in rows if (one.x, one.y) == (first.x, first.y) and one.topic != OVERALL]
+    return [*sorted(topics, key=lambda one: -one.win_rate), first]
+
+
+def _cells(one: Comparison) -> dict[str, str]:
+    """Return the cells of a comparison in the table of all of them."""
+    return {
+        "topic": "all topics" if one.topic == OVERALL else one.topic,
+        "x": one.x,
+        "y": one.y,
+        "win_rate": effect(one.win_rate),
+        "fixed": interval(one.ci_low, one.ci_high),
+        "random": interval(one.ci_low_random, one.ci_high_random),
+        "p": p_value(one.p),
+        "p_random": p_value(one.p_random),
+        "p_adjusted": p_value(one.p_adjusted),
+        "selected": f"{percent(round(one.selected_x, 3))}, {percent(round(one.selected_y, 3))}",
+        "impact": f"{effect(one.impact_ratio)} {interval(one.impact_ratio_low, one.impact_ratio_high)}",
+        "outcome": one.outcome,
+    }
+
+
+def _x(share: float) -> float:
+    return LEFT + share * (WIDTH - LEFT - RIGHT)
+
+
+def forest(rows: Sequence[Comparison]) -> Markup:
+    """Draw the win rate of each comparison from 0 to 1: mark, interval, and thin the interval for other contexts."""
+    parts = []
+    for number, one in enumerate(rows):
+        y = TOP + ROW * number + ROW // 2
+        name = "all topics" if one.topic == OVERALL else one.topic
+        tone = "c-faint" if one.outcome == "inconclusive" else "c-pos" if one.win_rate > 0.5 else "c-neg"
+        title = f"{name}: {effect(one.win_rate)} {interval(one.ci_low, one.ci_high)}, {one.outcome}"
+        parts += [
+            f'<g class="{tone}"><title>{escape(title)}</title>',
+            f'<text class="name{" whole" if one.topic == OVERALL else ""}" x="{LEFT - 12}" y="{y + 4}">'
+            f"{escape(capitalised(_cut(name)))}</text>",
+            _bar(one.ci_low_random, one.ci_high_random, y, "pred"),
+            _bar(one.ci_low, one.ci_high, y, "iv"),
+            f'<use href="#g-{one.outcome}" x="{_x(one.win_rate) - 8:.1f}" y="{y - 8}" width="16" height="16"/></g>',
+        ]
+    return _figure(parts, len(rows), "Win rates by topic")
+
+
+def strip(names: Sequence[RankedName]) -> Markup:
+    """Draw every name at the share of all names that it outranks, a row per group, by its number of pieces."""
+    groups = list(dict.fromkeys(one.group for one in names))
+    parts = []
+    for number, group in enumerate(groups):
+        y = TOP + ROW * number + ROW // 2
+        parts.append(
+            f'<text class="name" x="{LEFT - 12}" y="{y + 4}">{escape(capitalised(_cut(group)))}</text>'
+        )
+        for one in names:
+            if one.group == group:
+                pieces = "" if one.pieces is None else f", {one.pieces} piece{'s' if one.pieces != 1 else ''}"
+                kind = min(one.pieces or 1, MANY_PIECES)
+                parts.append(
+                    f'<circle class="dot pieces-{kind}" cx="{_x(one.mean_rank):.1f}" cy="{y}" r="5">'
+                    f"<title>{escape(f'{one.name}: {effect(one.mean_rank)}{pieces}')}</title></circle>"
+                )
+    return _figure(parts, len(groups), "Mean rank of every name")
+
+
+def _bar(low: float | None, high: float | None, y: int, kind: str) -> str:
+    if low is None or high is None:
+        return ""
+    return f'<line class="{kind}" x1="{_x(low):.1f}" x2="{_x(high):.1f}" y1="{y}" y2="{y}"/>'
+
+
+def _cut(name: str, longest: int = 28) -> str:
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+
+
+def _figure(parts: Sequence[str], rows: int, label: str) -> Markup:
+    """Return a figure with its axis from 0 to 1."""
+    bottom = TOP + ROW * rows
+    axis = [
+        f'<line class="{"zero" if tick == 0.5 else "grid"}" x1="{_x(tick):.1f}" x2="{_x(tick):.1f}" y1="{TOP - 6}" '
+        f'y2="{bottom}"/><text class="t" x="{_x(tick):.1f}" y="14">{tick:g}</text>'
+        for tick in TICKS
+    ]
+    return Markup(  # every text in it was escaped above
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {bottom + 6}" role="img" aria-label="{escape(label)}">'
+        f"{''.join([*axis, *parts])}</svg>"
+    )
+
+
+def figure_of(rows: Sequence[Comparison], alpha: float) -> Figure:
+    """Return the same forest as a figure of matplotlib.
+
+    Args:
+        rows: all comparisons of one model.
+        alpha: coloured intervals leave out 0.5 at this level.
+    """
+    from matplotlib.figure import Figure
+
+    shown = _forest_rows(rows)
+    figure = Figure(figsize=(6.4, 1.0 + 0.28 * len(shown)), layout="constrained")
+    axes = figure.subplots()
+    axes.axvline(0.5, color=SOFT, linewidth=0.8)
+    for place, one in enumerate(shown):
+        colour = SOFT if one.p > alpha else BLUE if one.win_rate > 0.5 else ORANGE
+        if one.ci_low is not None and one.ci_high is not None:
+            axes.plot([one.ci_low, one.ci_high], [place, place], color=colour, linewidth=2)
+        axes.plot([one.win_rate], [place], "o", color=colour)
+    names = ["all topics" if one.topic == OVERALL else one_line(one.topic) for one in shown]
+    axes.set_yticks(range(len(shown)), names)
+    for label in axes.get_yticklabels():
+        label.set_parse_math(False)
+    axes.set_ylim(len(shown) - 0.5, -0.5)
+    axes.set_xlim(0, 1)
+    axes.set_xlabel(
+        one_line(f"win rate: names of {shown[-1].x} above names of {shown[-1].y}"), parse_math=False
+    )
+    return figure

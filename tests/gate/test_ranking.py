@@ -1,0 +1,49 @@
+"""Gates on ranking audits: which comparisons a condition is asked of, and what cannot be decided."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.messages import mentions, naming
+
+import weatherglass as wg
+from weatherglass.errors import GateError
+from weatherglass.gate.ranking import judge_ranking, ranking_conditions
+from weatherglass.ranking.compare import REST
+
+TEXTS = {"a": ["first"], "b": ["second"]}
+GROUPS = {"X": ["Ann", "Eve", "Amy"], "Y": ["Ben", "Tom", "Max"], "Z": ["Kim", "Jo", "Sam"]}
+
+
+@pytest.fixture(scope="module")
+def found() -> wg.Ranking:
+    return wg.rank(
+        queries=TEXTS, passages={topic: ["{name} here", "there {name}"] for topic in TEXTS}, groups=GROUPS
+    )
+
+
+def breaches(found: wg.Ranking, condition: str) -> list[str]:
+    return judge_ranking(ranking_conditions([condition]), found)
+
+
+def test_a_condition_is_asked_over_all_contexts_unless_it_names_the_topic(found: wg.Ranking) -> None:
+    assert len(breaches(found, "win_rate >= 0")) == len(found.overall) == 6
+    assert len(breaches(found, "win_rate >= 0 and topic != 'b'")) == 12
+    assert breaches(found, "win_rate > 1") == []
+
+
+def test_a_ratio_is_asked_of_pairs_and_a_missing_one_has_not_passed(found: wg.Ranking) -> None:
+    lines = breaches(found, "impact_ratio <= 1")
+    assert len(lines) == 3
+    assert not any(REST in line for line in lines)
+    rows = [replace(one, impact_ratio_high=None) for one in found.comparisons]
+    (line, *_) = breaches(replace(found, comparisons=rows), "impact_ratio_high < 0.8")
+    assert mentions(line, "impact_ratio_high", "missing", "X", "Y")
+
+
+def test_unknown_columns_and_outcomes_are_refused() -> None:
+    with pytest.raises(GateError, match=naming("impact_rati", suggesting="impact_ratio")):
+        ranking_conditions(["impact_rati < 0.8"])
+    with pytest.raises(GateError, match=naming("robst", suggesting="robust")):
+        ranking_conditions(["outcome == 'robst'"])

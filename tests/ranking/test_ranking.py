@@ -1,0 +1,287 @@
+"""Ranking audits from texts to outcomes: planted preferences, resumption, backgrounds, tables of scores."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.messages import naming
+from tests.models import HashedEncoder
+
+import weatherglass as wg
+from weatherglass.arrays import AnyMatrix
+from weatherglass.encoders.base import Coverage
+from weatherglass.errors import WeatherglassError
+from weatherglass.ranking.compare import OVERALL, REST, Comparison
+from weatherglass.ranking.judge import CONTEXTS, ONE_NAME, SLOTS, judge
+from weatherglass.ranking.ranking import load_ranking, parse_top
+from weatherglass.stats import Outcome
+from weatherglass.stats.win_rate import Contexts, win_rate
+
+X, Y = [f"xa{n}" for n in range(8)], [f"yb{n}" for n in range(8)]
+GROUPS = {"X": X, "Y": Y}
+QUERIES = {topic: [f"{topic} query {n}" for n in range(3)] for topic in ("red", "blue", "green", "grey")}
+PASSAGES = {topic: [f"{{name}} wrote {topic} text {n}" for n in range(4)] for topic in QUERIES}
+
+
+class Planted(HashedEncoder):
+    """Random vectors, moved towards a common direction: queries all the way, copies by their name."""
+
+    def __init__(self, shift: float, against: Sequence[str] = (), unknown: Sequence[str] = ()) -> None:
+        super().__init__(width=16, name="planted", unknown=unknown)
+        self.shift, self.against = shift, against
+
+    def identity(self) -> str:
+        return f"planted {self.shift} {self.against}"
+
+    def encode(self, texts: Sequence[str]) -> AnyMatrix:
+        rows = super().encode(texts) / 4
+        for row, text in zip(rows, texts, strict=True):
+            favoured = text.startswith("x") is not any(topic in text for topic in self.against)
+            row[0] += 3 if "query" in text else self.shift * favoured
+        return rows
+
+
+def audit(model: Any, groups: Any = GROUPS, **more: Any) -> wg.Ranking:
+    return wg.rank(model, QUERIES, PASSAGES, groups, **more)
+
+
+def overall(found: wg.Ranking) -> Comparison:
+    return next(one for one in found.overall if one.y != REST)
+
+
+def test_a_planted_preference_is_robust_and_none_is_not() -> None:
+    found, null = overall(audit(Planted(3.0))), overall(audit(Planted(0.0)))
+    assert found.win_rate > 0.9
+    assert (found.outcome, found.four_fifths, found.deciding) == (Outcome.ROBUST, "fails", ())
+    assert found.p == pytest.approx(2 / 12870)
+    assert found.impact_ratio is not None
+    assert found.impact_ratio < 0.5
+    assert (found.passages, found.queries, found.contexts) == ("nested", 12, 48)
+    assert 0.3 < null.win_rate < 0.7
+    assert null.outcome != Outcome.ROBUST
+
+
+def test_topics_that_favour_different_groups_conflict_where_their_mean_hides_it() -> None:
+    found = audit(Planted(3.0, against=("red", "blue")))
+    by_topic = {one.topic: one for one in found.comparisons}
+    assert by_topic["red"].win_rate < 0.1 < 0.9 < by_topic["green"].win_rate
+    assert by_topic["red"].passages == "crossed"
+    assert by_topic[OVERALL].outcome == Outcome.CONFLICTING
+
+
+def test_every_number_over_all_is_that_of_one_matrix_with_topics_as_units() -> None:
+    found = overall(audit(Planted(0.5)))
+    model = Planted(0.5)
+
+    def unit(texts: Sequence[str]) -> AnyMatrix:
+        rows = model.encode(texts)
+        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+    columns, topics, passages = [], [], []
+    for topic, queries in QUERIES.items():
+        for query in queries:
+            for passage in PASSAGES[topic]:
+                copies = unit([passage.format(name=name) for name in (*X, *Y)])
+                columns.append(copies @ unit([query])[0])
+                topics.append(topic)
+                passages.append(passage)
+    numbers = [np.unique(some, return_inverse=True)[1] for some in (topics, passages)]
+    expected = win_rate(np.array(columns).T, 8, Contexts(*numbers))
+    assert found.win_rate == pytest.approx(expected.value)
+    assert found.p == pytest.approx(expected.significance.p_value)
+    assert expected.random
+    assert found.p_random == pytest.approx(expected.random.p)
+    assert found.places == pytest.approx(expected.places)
+
+
+def test_each_distinct_text_is_encoded_once() -> None:
+    model = Planted(0.0)
+    audit(model)
+    assert len(model.encoded) == len(set(model.encoded)) == 17 + 12 + 16 * 16
+
+
+def test_three_groups_have_all_pairs_and_each_with_the_rest() -> None:
+    found = audit(Planted(2.0), {"X": X[:4], "Y": Y, "Z": X[4:]})
+    pairs = [(one.x, one.y) for one in found.overall]
+    assert pairs == [("X", "Y"), ("X", "Z"), ("Y", "Z"), ("X", REST), ("Y", REST), ("Z", REST)]
+    for one in found.overall:
+        assert (one.impact_ratio is None) is (one.y == REST)
+    assert len(found.comparisons) == 6 * 5
+
+
+def test_an_interaction_needs_two_factors_of_two_levels() -> None:
+    design = {
+        "XA": {"names": X[:4], "factors": ["X", "A"]},
+        "XB": {"names": X[4:], "factors": ["X", "B"]},
+        "YA": {"names": Y[:4], "factors": ["Y", "A"]},
+        "YB": {"names": Y[4:], "factors": ["Y", "B"]},
+    }
+    (found,) = audit(Planted(3.0), design).interactions
+    assert found.ci_low < found.value < found.ci_high
+    assert abs(found.value) < 0.2
+    assert audit(Planted(3.0)).interactions == []
+
+
+def test_a_background_places_each_copy_alone(tmp_path: Path) -> None:
+    file = tmp_path / "others.txt"
+    file.write_text("\n".join(f"other passage {n}" for n in range(50)), encoding="utf-8")
+    with_background, without = audit(Planted(3.0), background=file), audit(Planted(3.0))
+    own, other = overall(with_background), overall(without)
+    assert own.win_rate == other.win_rate
+    assert own.selected_x > other.selected_x
+    assert own.selected_x > 0.9
+    model = Planted(3.0)
+    query, copy = model.encode(["red query 0", "xa0 wrote red text 0"])
+    cosines = [_cosine(query, row) for row in model.encode(file.read_text("utf-8").split("\n"))]
+    assert sum(one > _cosine(query, copy) for one in cosines) < 5
+    file.write_text("\n", encoding="utf-8")
+    with pytest.raises(WeatherglassError, match=naming("others.txt")):
+        audit(Planted(3.0), background=file)
+
+
+def _cosine(one: AnyMatrix, other: AnyMatrix) -> float:
+    return float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
+
+
+def test_a_stopped_audit_goes_on_with_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weatherglass.ranking.scores.TEXTS_AT_ONCE", 64)  # four passages at a time
+
+    class Stopped(Planted):
+        def encode(self, texts: Sequence[str]) -> AnyMatrix:
+            if len(self.encoded) > 150:
+                raise KeyboardInterrupt
+            return super().encode(texts)
+
+    whole = audit(Planted(1.0), folder=tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        audit(Stopped(1.0), folder=tmp_path / "stopped")
+    assert not (tmp_path / "stopped" / "results.tsv").exists()
+    journal = tmp_path / "stopped" / "ranking.jsonl"
+    assert 1 <= len(journal.read_text("utf-8").splitlines()) < 4
+    with journal.open("ab") as file:  # what a kill may leave
+        file.write(b'{"sha256":"unfinished')
+    rest = Planted(1.0)
+    resumed = audit(rest, folder=tmp_path / "stopped")
+    assert len(rest.encoded) < 16 + 12 + 16 * 16
+    assert resumed.comparisons == whole.comparisons
+    for name in ("results.tsv", "ranking.jsonl"):
+        assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "stopped" / name).read_bytes()
+    assert load_ranking(tmp_path / "whole").comparisons == whole.comparisons
+    again = Planted(1.0)
+    audit(again, folder=tmp_path / "whole")
+    assert not any("wrote" in text for text in again.encoded)
+
+
+@pytest.mark.parametrize(("special", "expected"), [(("[CLS]", "[SEP]"), 2.0), ((), 2.0), (None, None)])
+def test_pieces_of_names_are_counted_without_what_every_text_has(
+    special: tuple[str, ...] | None, expected: float | None
+) -> None:
+    class Pieces(Planted):
+        def coverage(self, texts: Sequence[str]) -> list[Coverage]:
+            if special is None:  # a function in memory, whose tokenizer is unknown
+                return super().coverage(texts)
+            return [Coverage((*special, *re.findall("[a-z]+|[0-9]+", text))) for text in texts]
+
+    found = overall(audit(Pieces(1.0)))
+    assert (found.pieces_x, found.pieces_y) == (expected, expected)
+
+
+def test_groups_that_differ_in_pronouns_are_at_most_limited() -> None:
+    passages = {topic: [f"{text} and {{their}} CV" for text in texts] for topic, texts in PASSAGES.items()}
+    groups = {"X": {"names": X, "their": "her", "them": "her"}, "Y": Y}
+    one = overall(wg.rank(Planted(3.0), QUERIES, passages, groups))
+    assert (one.differing_slots, one.outcome, one.limit) == (("their",), Outcome.LIMITED, SLOTS)
+    assert overall(wg.rank(Planted(3.0), QUERIES, PASSAGES, groups)).outcome == Outcome.ROBUST
+
+
+def test_names_that_a_model_does_not_know_are_dropped_and_listed() -> None:
+    found = audit(Planted(1.0, unknown=["xa3", "yb1"]))
+    assert overall(found).names_x == overall(found).names_y == 7
+    assert found.record["dropped_names"] == {"planted": ["xa3", "yb1"]}
+    with pytest.raises(WeatherglassError, match=naming("X", 1)):
+        audit(Planted(1.0, unknown=X[1:]))
+
+
+def test_a_model_that_fails_does_not_stop_the_others() -> None:
+    broken = Planted(0.0, unknown=["red query 0"])
+    broken.name = "broken"
+    found = audit([broken, Planted(0.0)])
+    assert [one["model"] for one in found.failures] == ["broken"]
+    assert {one.model for one in found.comparisons} == {"planted"}
+
+
+def test_a_table_of_scores_needs_no_model(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    rows = [
+        {"query": q, "passage": p, "name": name, "score": rng.normal() + 2 * (name in X)}
+        for q in ("1", "2", "3")
+        for p in ("a", "b", "c", "d")
+        for name in (*X, *Y)
+    ]
+    path = tmp_path / "scores.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    one = overall(wg.rank(scores=path, groups=GROUPS))
+    assert (one.model, one.passages, one.outcome) == ("scores.jsonl", "crossed", Outcome.ROBUST)
+    assert one.pieces_x is None
+    for change, message in (
+        ([{**rows[0], "score": "high"}, *rows[1:]], naming("line 1", "high")),
+        ([*rows, rows[0]], naming("line 193", "xa0")),
+        (rows[1:], naming("xa0", "a")),
+        ([{**rows[0], "name": "xa00"}, *rows[1:]], naming("xa00", suggesting="xa0")),
+    ):
+        path.write_text("\n".join(map(json.dumps, change)), encoding="utf-8")
+        with pytest.raises(WeatherglassError, match=message):
+            wg.rank(scores=path, groups=GROUPS)
+    with pytest.raises(WeatherglassError, match=naming("scores")):
+        wg.rank(scores=path, queries=["q"], passages=["{name}"], groups=GROUPS)
+
+
+@pytest.mark.parametrize("top", ["0", "0%", "100%", "1.5", "ten", "", None, True, "-3"])
+def test_a_top_that_is_neither_a_share_nor_a_number_of_places_is_refused(top: Any) -> None:
+    with pytest.raises(WeatherglassError, match="10%"):
+        parse_top(top)
+
+
+BASE = cache(lambda: overall(audit(Planted(0.0))))
+
+
+def row(topic: str, p: float, p_random: float | None = None, value: float = 0.8) -> Comparison:
+    return replace(
+        BASE(), topic=topic, p=p, p_random=p if p_random is None else p_random, win_rate=value, deciding=()
+    )
+
+
+def test_the_tree_of_outcomes_takes_the_first_that_fits() -> None:
+    def outcome(first: Comparison, *topics: Comparison, smallest: float | None = None) -> tuple[str, str]:
+        judged = judge([first, *topics], smallest=smallest)[0]
+        return judged.outcome, judged.limit
+
+    quiet = row("t", 0.9)
+    assert outcome(row(OVERALL, 0.01), quiet) == (Outcome.ROBUST, "")
+    assert outcome(row(OVERALL, 0.01, 0.2), quiet) == (Outcome.LIMITED, CONTEXTS)
+    assert outcome(replace(row(OVERALL, 0.01), p_random=None), quiet) == (Outcome.LIMITED, CONTEXTS)
+    assert outcome(replace(row(OVERALL, 0.01), deciding=("Ann",)), quiet) == (Outcome.LIMITED, ONE_NAME)
+    both = row("t", 0.001), row("u", 0.001, value=0.2)
+    assert outcome(row(OVERALL, 0.3), *both)[0] == Outcome.CONFLICTING
+    assert outcome(row(OVERALL, 0.3), both[0], quiet)[0] == Outcome.ISOLATED
+    assert outcome(row(OVERALL, 0.01), *both)[0] == Outcome.ROBUST
+    narrow = replace(row(OVERALL, 0.6), ci_low_random=0.48, ci_high_random=0.53)
+    assert outcome(narrow, quiet, smallest=0.05)[0] == Outcome.SMALL
+    assert outcome(narrow, quiet)[0] == outcome(narrow, quiet, smallest=0.02)[0] == Outcome.INCONCLUSIVE
+
+
+def test_p_is_corrected_over_topics_and_pairs_but_not_over_models() -> None:
+    rows = [row("t", 0.02), row("u", 0.03), replace(row("t", 0.02), model="other")]
+    assert [one.p_adjusted for one in judge(rows)] == pytest.approx([0.04, 0.04, 0.02])
+    pairs = [row(OVERALL, 0.02), replace(row(OVERALL, 0.02), y="Z"), replace(row(OVERALL, 0.02), y=REST)]
+    judged = judge(pairs)
+    assert [one.p_adjusted for one in judged] == pytest.approx([0.04, 0.04, 0.02])
+    assert [one.outcome for one in judge([row("t", 0.03), row("u", 0.03)])] == [Outcome.UNCONFIRMED] * 2

@@ -1,0 +1,202 @@
+"""Shares of pairs: p by enumeration and in closed form, intervals that agree with p, level and coverage."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from weatherglass.arrays import Integers, Vector
+from weatherglass.errors import UnitError
+from weatherglass.metrics import exchange
+from weatherglass.metrics.exchange import PairFlips, PValueOptions
+from weatherglass.stats import Budget
+from weatherglass.stats.pairs import (
+    Share,
+    assess_share,
+    flip_test,
+    share_interval,
+    share_of,
+    stereoset_figures,
+)
+from weatherglass.stats.relabelling import sign_flip_test
+
+ALPHA = 0.05
+OPTIONS = PValueOptions("auto", Budget(), 0.01, 0)
+
+
+def p_of(scores: Vector, alternative: str = "two-sided") -> float:
+    return flip_test(scores, alternative, np.random.default_rng(0)).p_value  # type: ignore[arg-type]
+
+
+def p_by_enumeration(scores: Vector, alternative: str) -> float:
+    sums = np.array([np.dot(signs, scores) for signs in product((1, -1), repeat=len(scores))])
+    observed = scores.sum()
+    if alternative == "two-sided":
+        return float((np.abs(sums) >= abs(observed) - 1e-9).mean())
+    return float((sums >= observed - 1e-9 if alternative == "greater" else sums <= observed + 1e-9).mean())
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_p_is_the_share_of_all_sign_patterns(monkeypatch: pytest.MonkeyPatch, alternative: str) -> None:
+    monkeypatch.setattr("weatherglass.stats.pairs.COUNTED", 0)  # also where all patterns could be counted
+    rng = np.random.default_rng(1)
+    for case in range(12):
+        leads = rng.integers(-3, 4, 11).astype(np.float64)
+        assert p_of(leads, alternative) == pytest.approx(p_by_enumeration(leads, alternative), rel=1e-12)
+        shares = leads / rng.integers(3, 8, 11)
+        bounds = flip_test(shares, alternative, rng)  # type: ignore[arg-type]
+        assert bounds.p_low is not None
+        assert bounds.p_low <= p_by_enumeration(shares, alternative) <= bounds.p_value, case
+
+
+def test_single_pairs_have_the_p_of_the_binomial_test() -> None:
+    for wins, pairs in ((30, 45), (400, 755), (900, 1508), (2_600, 5_000), (100, 100)):
+        leads = np.where(np.arange(pairs) < wins, 1.0, -1.0)
+        found = flip_test(leads, "two-sided", np.random.default_rng(0))
+        assert found.p_value == pytest.approx(binomtest(wins, pairs).pvalue, rel=1e-9)
+        assert found.certified
+
+
+def test_bounds_for_unequal_terms_are_narrow_and_contain_sampled_p() -> None:
+    rng = np.random.default_rng(3)
+    for terms in (37, 79, 254):
+        sizes = rng.integers(20, 33, terms)
+        scores = 2 * rng.binomial(sizes, 0.52) / sizes - 1
+        found = flip_test(scores, "two-sided", rng)
+        drawn = sign_flip_test(scores, "two-sided", np.random.default_rng(4))
+        assert found.p_method == "bounds"
+        assert found.p_low is not None
+        assert found.p_value <= 1.1 * found.p_low
+        assert drawn.p_low is not None
+        assert drawn.p_high is not None
+        assert drawn.p_low <= found.p_value
+        assert found.p_low <= drawn.p_high
+
+
+def test_p_of_very_many_unequal_units_is_sampled() -> None:
+    scores = np.random.default_rng(0).normal(size=3_000)
+    assert flip_test(scores, "two-sided", np.random.default_rng(0), draws=999).p_method == "sampled"
+
+
+def test_all_ties_are_no_evidence() -> None:
+    ties = share_of(np.ones(50), np.ones(50), np.arange(50))
+    assert ties.value == 50
+    assert p_of(ties.scores) == 1
+
+
+def test_a_score_that_is_not_a_number_is_refused() -> None:
+    with pytest.raises(UnitError):
+        share_of(np.array([1.0, np.nan]), np.zeros(2), np.arange(2))
+
+
+def test_terms_count_equally_only_over_units() -> None:
+    more, less = np.array([1.0, 1, 1, 0]), np.array([0.0, 0, 0, 1])
+    terms = np.array([0, 0, 0, 1])
+    assert share_of(more, less, terms).value == 75
+    assert share_of(more, less, terms, over_units=True).value == 50
+
+
+def test_swapped_sentences_mirror_share_and_interval() -> None:
+    rng = np.random.default_rng(5)
+    more, less, terms = rng.normal(0.3, 1, 90), rng.normal(0, 1, 90), np.arange(90) // 3
+    one, other = share_of(more, less, terms), share_of(less, more, terms)
+    assert one.value + other.value == pytest.approx(100)
+    p = p_of(one.scores)
+    assert p == p_of(other.scores)
+    first, second = share_interval(one, p, ALPHA), share_interval(other, p, ALPHA)
+    assert first
+    assert second
+    assert first == pytest.approx((100 - second[1], 100 - second[0]))
+
+
+def test_the_interval_solves_its_equation_and_agrees_with_p() -> None:
+    for wins in range(41):
+        share = Share(np.where(np.arange(40) < wins, 1, -1), np.ones(40, dtype=np.int64))
+        p = p_of(share.scores)
+        ends = share_interval(share, p, ALPHA)
+        assert ends
+        assert 0 <= ends[0] <= share.value <= ends[1] <= 100
+        assert (not ends[0] < 50 < ends[1]) == (p <= ALPHA)
+    assert share_interval(Share(np.array([2]), np.array([2])), 1.0, ALPHA) is None
+
+
+def test_leaving_out_a_unit_is_computing_without_it() -> None:
+    rng = np.random.default_rng(6)
+    more, less, terms = rng.normal(0.8, 1, 60), rng.normal(0, 1, 60), np.arange(60) % 12
+    for over_units in (False, True):
+        share = share_of(more, less, terms, over_units)
+        null = PairFlips(share)
+        p = null.test("two-sided", OPTIONS).p_value
+        tested = exchange.Tested(share.value, 50.0, null, p, "two-sided", OPTIONS, ALPHA, "jackknife")
+        found = assess_share(share, [f"term {n}" for n in range(12)], tested)
+        assert p <= ALPHA
+        assert found.interval == share_interval(share, p, ALPHA)
+        for left in found.robustness.left_out:
+            kept = terms != int(left.name.removeprefix("term "))
+            rest = share_of(
+                more[kept], less[kept], np.unique(terms[kept], return_inverse=True)[1], over_units
+            )
+            assert left.effect_size == pytest.approx(rest.value)
+            assert left.p_value == pytest.approx(p_of(rest.scores))
+
+
+def test_stereoset_figures_weigh_terms_equally_and_count_ties_as_anti() -> None:
+    stereotype = np.array([1.0, 1.0, 3.0])
+    anti = np.array([1.0, 0.0, 2.0])
+    unrelated = np.array([0.5, 0.5, 2.5])
+    figures = stereoset_figures(stereotype, anti, unrelated, ["a", "a", "b"])
+    assert figures == pytest.approx(((75 + 50) / 2, (50 + 100) / 2, 62.5 * 25 / 50))
+
+
+def planted(
+    rng: np.random.Generator, terms: int, pairs: int, theta: float, spread: float
+) -> tuple[Share, Share]:
+    """Return shares by term and by pair of a world whose terms' own shares vary about theta."""
+    own = np.full(terms, theta)
+    if spread:
+        own = rng.beta(theta / spread, (1 - theta) / spread, terms)
+    wins = rng.random((terms, pairs)) < own[:, np.newaxis]
+    first = wins.ravel().astype(np.float64)
+    units: Integers = np.repeat(np.arange(terms), pairs)
+    return share_of(first, 1 - first, units), share_of(first, 1 - first, np.arange(terms * pairs))
+
+
+def rates(
+    terms: int, pairs: int, theta: float, spread: float, repetitions: int
+) -> tuple[float, float, float]:
+    """Return the rejection rates by term and by pair, and the coverage of the interval by term."""
+    rng = np.random.default_rng(16)
+    rejected, naive, covered = 0, 0, 0
+    for _ in range(repetitions):
+        by_term, by_pair = planted(rng, terms, pairs, theta, spread)
+        p = p_of(by_term.scores)
+        ends = share_interval(by_term, p, ALPHA) or (by_term.value, by_term.value)
+        rejected += p <= ALPHA
+        naive += p_of(by_pair.scores) <= ALPHA
+        covered += ends[0] <= 100 * theta <= ends[1]
+    return rejected / repetitions, naive / repetitions, covered / repetitions
+
+
+def test_level_and_coverage_in_planted_worlds() -> None:
+    level, _, covered = rates(60, 1, 0.5, 0, 300)
+    assert level <= 0.08
+    assert covered >= 0.92
+    level, naive, covered = rates(20, 6, 0.5, 0.4, 300)
+    assert level <= 0.09
+    assert naive >= 0.15  # pairs of one term are not independent
+    assert covered >= 0.91
+    assert rates(20, 6, 0.7, 0.2, 200)[2] >= 0.9
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("terms", [12, 40, 100])
+@pytest.mark.parametrize(("pairs", "spread"), [(1, 0), (5, 0), (5, 0.2), (25, 0.1)])
+def test_level_and_coverage_in_many_planted_worlds(terms: int, pairs: int, spread: float) -> None:
+    for theta in (0.5, 0.6, 0.75, 0.9):
+        level, _, covered = rates(terms, pairs, theta, spread, 1_000)
+        assert covered >= 0.88, (theta, covered)
+        if theta == 0.5:
+            assert level <= 0.07
