@@ -13,6 +13,7 @@ from weatherglass.errors import CorpusError
 from weatherglass.registry import unknown
 from weatherglass.storage.documents import document_text, shipped_toml
 from weatherglass.storage.reading import is_regular_file
+from weatherglass.storage.tables import TABLES, read_table
 
 FREQUENT = 10_000
 """Number of the most frequent words that represent the vocabulary."""
@@ -56,7 +57,9 @@ def _table(name: str) -> dict[str, Any]:
 
 
 def base_pairs(name: str) -> BasePairs:
-    """Return a built-in set of base pairs by its name, or read one from a file with two words on each line.
+    """Return a built-in set of base pairs by its name, or read one from a table of two columns or a file of pairs.
+
+    A file has two words on each line.
 
     Raises:
         UnknownNameError: if there is no built-in set and no file with this name.
@@ -70,9 +73,9 @@ def base_pairs(name: str) -> BasePairs:
     if not is_regular_file(path):
         raise unknown("set of base pairs or file", name, table)
     pairs = []
-    for number, line in _lines(path):
-        parts = line.split()
-        if len(parts) != 2:
+    for number, parts in _rows(path):
+        line = " ".join(parts)
+        if len(parts) != 2 or not all(parts):
             raise CorpusError(f"{path}, line {number}: '{line}' should be two words: one pair on each line")
         if parts[0] == parts[1]:
             raise CorpusError(
@@ -119,7 +122,10 @@ def frequent_words(vocabulary: Sequence[str], number: int = FREQUENT) -> WordLis
     return WordList(FREQUENT_LIST, tuple(words[:number]), f"the {number} most frequent words of the corpus")
 
 
-def _lines(path: Path) -> list[tuple[int, str]]:
+def _rows(path: Path) -> list[tuple[int, Sequence[str]]]:
+    """Return the cells of a table, or the words of each line of a text, with the numbers of the lines."""
+    if path.suffix.lower() in TABLES:
+        return [(row.number, row.cells) for row in read_table(path, CorpusError).rows]
     text = document_text(path, CorpusError)
     lines = enumerate((line.strip() for line in text.splitlines()), start=1)
-    return [(number, line) for number, line in lines if line and not line.startswith("#")]
+    return [(number, line.split()) for number, line in lines if line and not line.startswith("#")]
