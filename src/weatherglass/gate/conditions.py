@@ -152,7 +152,7 @@ def parse(
 
 class _Token(NamedTuple):
     kind: str
-    """number, name, text, or operator; the words and, or and not are operators, and so are parentheses."""
+    """The kind of the token: number, name, text or operator; and, or, not and parentheses are operators."""
     text: str
     place: int
 

@@ -29,7 +29,7 @@ RULE = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One test and metric before and after."""
+    """One test and metric, before and after the mitigation."""
 
     test: str
     metric: str

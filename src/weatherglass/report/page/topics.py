@@ -20,7 +20,7 @@ from weatherglass.report.view import Layout, Subject
 REACH = 2.0
 """The axis goes from minus this to this; with sets of equal size |d| stays below it."""
 MOST_TOPICS = 24
-"""Topics in the chart; a run of very many tests, each its own topic, has the rest in the table."""
+"""Largest number of topics in the chart; further topics are only in the table."""
 MOST_COLUMNS = 8
 """Columns of a part of the overview, so that it fits a sheet of A4."""
 WIDTH, MARGIN = 430, 14
