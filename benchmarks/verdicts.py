@@ -528,6 +528,7 @@ def _two_sided_p(scores: Vector, n_x: int) -> float:
     ).p_value
 
 
+COVERAGE_MARK = "coverage of topics"
 COVERAGE_RUNS = 200
 COVERAGE_SIZES = ((8, 8), (5, 20), (8, 24))
 EFFECTS = (0.0, 0.7, 1.4)
@@ -662,21 +663,20 @@ def main() -> None:
         "--clusters", action="store_true", help="print the level of p where words of a set belong together"
     )
     arguments = parser.parse_args()
-    if arguments.clusters or arguments.confounded:
-        with threadpool_limits(1):
-            if arguments.clusters:
-                mark, lines = CLUSTER_MARK, list(clusters_table(arguments.runs or CLUSTER_RUNS))
-            else:
-                mark, lines = CONFOUNDED_MARK, list(confounded_table(arguments.runs or CONFOUNDED_RUNS))
-        print("\n".join(lines))
-        if arguments.write:
-            write_between(arguments.write, mark, lines)
-        return
-    if arguments.coverage:
-        with threadpool_limits(1):
-            for line in coverage_table(arguments.runs or COVERAGE_RUNS):
-                print(line, flush=True)
-        return
+    for asked, mark, table_of, runs in (
+        (arguments.clusters, CLUSTER_MARK, clusters_table, CLUSTER_RUNS),
+        (arguments.confounded, CONFOUNDED_MARK, confounded_table, CONFOUNDED_RUNS),
+        (arguments.coverage, COVERAGE_MARK, coverage_table, COVERAGE_RUNS),
+    ):
+        if asked:
+            lines = []
+            with threadpool_limits(1):
+                for line in table_of(arguments.runs or runs):
+                    print(line, flush=True)
+                    lines.append(line)
+            if arguments.write:
+                write_between(arguments.write, mark, lines)
+            return
     measurements, broken = {}, []
     with threadpool_limits(1):
         for name in arguments.worlds or RUNS:

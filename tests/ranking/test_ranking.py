@@ -22,6 +22,7 @@ from weatherglass.errors import WeatherglassError
 from weatherglass.ranking.compare import OVERALL, REST, Comparison
 from weatherglass.ranking.judge import CONTEXTS, ONE_NAME, SLOTS, judge
 from weatherglass.ranking.ranking import load_ranking, parse_top
+from weatherglass.ranking.texts import NO_TOPIC
 from weatherglass.stats import Outcome
 from weatherglass.stats.win_rate import Contexts, win_rate
 
@@ -106,6 +107,17 @@ def test_each_distinct_text_is_encoded_once() -> None:
     model = Planted(0.0)
     audit(model)
     assert len(model.encoded) == len(set(model.encoded)) == 17 + 12 + 16 * 16
+
+
+def test_queries_without_a_topic_are_a_topic_beside_others_and_not_all_of_them() -> None:
+    queries = {"all": ["query 1", "query 2"], "red": QUERIES["red"]}
+    passages = {"all": ["{name} wrote", "{name} sang"], "red": PASSAGES["red"]}
+    found = wg.rank(Planted(1.0), queries, passages, GROUPS)
+    assert [(one.topic, one.contexts) for one in found.comparisons] == [
+        (OVERALL, 2 * 2 + 3 * 6),
+        (NO_TOPIC, 4),
+        ("red", 18),
+    ]
 
 
 def test_three_groups_have_all_pairs_and_each_with_the_rest() -> None:

@@ -101,6 +101,7 @@ def _groupings(_: click.Context, incomplete: str) -> list[str]:
     "condition that names 'topic' is asked of every topic. Repeat for several.",
     group=GATE,
 )
+@file_option("--junit", help="Write the results of the gate as JUnit XML.", group=GATE)
 @where_it_runs
 def rank(
     models: Sequence[str],
@@ -117,6 +118,7 @@ def rank(
     as_json: bool,
     quiet: bool,
     fail_if: Sequence[str],
+    junit: Path | None,
     **where: Any,
 ) -> None:
     """Measure whether the same text ranks the same under another name, in search, retrieval and screening.
@@ -128,10 +130,13 @@ def rank(
     from weatherglass.api.rankings import rank as run
     from weatherglass.cli.console import complain, print_json, say, width_of
     from weatherglass.cli.progress import progress
+    from weatherglass.cli.run import check_places
     from weatherglass.encoders import DEFAULT_MODEL
     from weatherglass.gate.ranking import judge_ranking, ranking_conditions
 
     conditions = ranking_conditions(fail_if)
+    if junit:
+        check_places(junit)
     with progress(quiet or as_json, folder) as bar:
         found = run(
             list(models) or [DEFAULT_MODEL],
@@ -150,7 +155,9 @@ def rank(
         )
     breaches = judge_ranking(conditions, found)
     if as_json:
-        print_json({**found.to_json(), **({"gate": breaches} if conditions else {})}, indent=None)
+        print_json(
+            {**found.to_json(), **({"gate": list(map(str, breaches))} if conditions else {})}, indent=None
+        )
     elif not quiet:
         from weatherglass.report.ranking import lines_of
 
@@ -158,6 +165,10 @@ def rank(
         say(
             ["", f"Page: {folder / 'index.html'}", f"Impact statement: {folder / 'statement.md'}"], whole=True
         )
+    if junit:
+        from weatherglass.gate.junit import write_ranking_junit
+
+        write_ranking_junit(junit, found, breaches)
     for breach in breaches:
         complain(f"gate: {breach}")
     if breaches:

@@ -14,9 +14,11 @@ from weatherglass.errors import EncoderError
 from weatherglass.warnings import Warning
 
 Kind = Literal["text", "query", "passage"]
-What = Literal["vectors", "token-vectors", "log-probabilities"]
+What = Literal["vectors", "token-vectors", "log-probabilities", "unmasked-log-probabilities", "scores"]
 
 VECTORS: frozenset[What] = frozenset({"vectors"})
+PER_TOKEN: frozenset[What] = frozenset({"log-probabilities", "unmasked-log-probabilities", "scores"})
+"""Observations with an array per input, of a number per token; a score is one number for the whole text."""
 STATIC: frozenset[What] = frozenset({"vectors", "token-vectors"})
 """What word vectors give; the vector of a word does not depend on its text."""
 
@@ -219,6 +221,13 @@ class _Named(Protocol):
     def name(self) -> str: ...
     @property
     def gives(self) -> frozenset[What]: ...
+
+
+def is_causal(model: object) -> bool:
+    """Return whether a model predicts a token from those before it; a wrapper is asked about its inner model."""
+    while hasattr(model, "inner") and not hasattr(model, "head"):
+        model = model.inner
+    return getattr(model, "head", None) == "causal"
 
 
 def check_asked(model: _Named, inputs: Sequence[Asked], what: str) -> None:

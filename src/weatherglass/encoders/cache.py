@@ -24,6 +24,7 @@ from filelock import FileLock
 
 from weatherglass.arrays import AnyMatrix, AnyVector
 from weatherglass.encoders.base import (
+    PER_TOKEN,
     Asked,
     Coverage,
     Encoder,
@@ -372,7 +373,7 @@ class CachedEncoder(Encoder):
     def joined(self, inputs: Sequence[Asked], what: What, rows: Sequence[Encoding]) -> Observations:
         """Return cached encodings as observations of their inputs."""
         arrays = [row.values for row in rows]
-        values = arrays if what == "log-probabilities" else self.stacked(arrays)
+        values = arrays if what in PER_TOKEN else self.stacked(arrays)
         return Observations(inputs, what, values, [row.coverage for row in rows])
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:

@@ -233,7 +233,7 @@ class GgufEncoder(TransformerEncoder):
         return cls(spec, files, settings, prompt, batch_size)
 
     @property
-    def _head(self) -> str | None:
+    def head(self) -> str | None:
         """Return "causal", or None if the file states a pooling, because then it was trained to embed."""
         return None if self._files.about("pooling_type") else "causal"
 

@@ -36,12 +36,15 @@ METRICS: Registry[MakeMetrics] = Registry(
         "ripa": "weatherglass.metrics.ripa:ripa",
         "same": "weatherglass.metrics.same:same",
         "direct-bias": "weatherglass.metrics.direct_bias:direct_bias",
+        "crows-pairs": "weatherglass.metrics.pairs:crows_pairs",
+        "aul": "weatherglass.metrics.pairs:aul",
+        "stereoset": "weatherglass.metrics.pairs:stereoset",
     },
     entry_points="weatherglass.metrics",
 )
 
 DEFAULT_METRIC = "cosine/mean"
-OBSERVED = ("vectors",)
+OBSERVED = ("vectors", "log-probabilities", "unmasked-log-probabilities")
 """The kinds of observation that a model can return."""
 _CALL = re.compile(r"(?P<name>[a-z][\w-]*)(?:\((?P<arguments>.*)\))?")
 

@@ -23,6 +23,7 @@ from weatherglass.progress import Progress
 from weatherglass.ranking.texts import (
     ALL,
     FEWEST,
+    NO_TOPIC,
     Group,
     Materials,
     check_groups,
@@ -96,7 +97,7 @@ def observe_scores(
     known = replace(materials, groups=groups)
     topics = topics_of(materials.queries)
     pairs = [
-        (topics.index(query.topic or ALL), number, passage)
+        (topics.index(query.topic or NO_TOPIC), number, passage)
         for number, query in enumerate(materials.queries)
         for passage in known.passages_of(query.topic)
     ]
@@ -262,7 +263,8 @@ def read_scores(path: Path, groups: tuple[Group, ...]) -> Scores:
         if row["name"] not in names:
             hint = did_you_mean(row["name"], names)
             raise CatalogueError(f"{row.place}: the name '{shown(row['name'])}' is in no group{hint}")
-        cell = cells.setdefault((row.values.get("topic") or ALL, row["query"], row["passage"]), {})
+        topic = NO_TOPIC if row["topic"] in ("", ALL) else row["topic"]
+        cell = cells.setdefault((topic, row["query"], row["passage"]), {})
         if row["name"] in cell:
             raise CatalogueError(
                 f"{row.place}: this query and passage have two scores for '{shown(row['name'])}'"

@@ -22,8 +22,8 @@ NEUTRAL = {"they": "they", "them": "them", "their": "their"}
 SLOTS = ("name", *NEUTRAL, "title")
 CAPITALISED = {slot.capitalize(): slot for slot in SLOTS[1:]}
 """Slots at the beginning of a sentence."""
-ALL = "all"
-"""The topic of texts without one."""
+ALL, NO_TOPIC = "all", "no topic"
+"""The topic in a file that means none, and the name of the topic of queries without one."""
 ONE_PER_LINE = (".txt", "")
 """Suffixes of files with a text per line; commas in it separate nothing."""
 FEWEST = 2
@@ -235,7 +235,7 @@ def _texts_in(path: Path, kind: str) -> tuple[Text, ...]:
 
     singular = {"queries": "query", "passages": "passage"}[kind]
     rows = read_rows(path, [("text", singular)], ["topic"], error=CatalogueError)
-    return tuple(Text(row["text"], row.values.get("topic", "")) for row in rows)
+    return tuple(Text(row["text"], "" if row["topic"] == ALL else row["topic"]) for row in rows)
 
 
 def _by_topic(tables: Mapping[str, Any], kind: str, where: str) -> Iterator[Text]:
@@ -353,8 +353,8 @@ def lines_of(path: Path) -> Iterator[str]:
 
 
 def topics_of(queries: Iterable[Text]) -> list[str]:
-    """Return the topics of queries in their order; `ALL` for queries without one."""
-    return list(dict.fromkeys(query.topic or ALL for query in queries))
+    """Return the topics of queries in their order; `NO_TOPIC` for queries without one."""
+    return list(dict.fromkeys(query.topic or NO_TOPIC for query in queries))
 
 
 def read_materials(queries: Any = None, passages: Any = None, groups: Any = "race") -> Materials:

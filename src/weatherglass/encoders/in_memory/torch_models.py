@@ -174,7 +174,7 @@ class InMemoryTransformer(TransformerEncoder):
             return super().observe(inputs, what)
 
     @property
-    def _head(self) -> str | None:
+    def head(self) -> str | None:
         return head_of([type(self._pair[0]).__name__])
 
     @cached_property
