@@ -129,7 +129,9 @@ def test_a_long_table_can_name_its_sets_by_roles(tmp_path: Path) -> None:
         ("role,set,word\nX,a,\n", ["line 2", "'word'"]),
         ("role,set,word\nX,,w\n", ["line 2", "'set'"]),
         ("role,set,word\nA,a,w\n", ["role X"]),
-        ("word\na\nb\n", ["1 sets"]),
+        ("word\na\nb\n", ["weatherglass words -w a.csv"]),
+        ("job,share\nnurse,90\nclerk,60\n", ["weatherglass words -w a.csv --facts 'share'"]),
+        ("My lists,,,\na,b,c,d\nw,x,y,z\n", ["line 1", "column 2", "title"]),
     ],
 )  # fmt: skip
 def test_what_is_unclear_is_refused_in_one_line(tmp_path: Path, text: str, named: list[object]) -> None:

@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from tests.messages import naming
 from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.arrays import AnyMatrix
+from weatherglass.cli import app
 from weatherglass.encoders.base import Coverage
 from weatherglass.errors import WeatherglassError
 from weatherglass.ranking.compare import OVERALL, REST, Comparison
@@ -243,6 +245,8 @@ def test_a_table_of_scores_needs_no_model(tmp_path: Path) -> None:
     one = overall(wg.rank(scores=path, groups=GROUPS))
     assert (one.model, one.passages, one.outcome) == ("scores.jsonl", "crossed", Outcome.ROBUST)
     assert one.pieces_x is None
+    words = ["rank", "wordllama", "--scores", str(path), "-o", str(tmp_path / "r")]
+    assert isinstance(CliRunner().invoke(app, words).exception, WeatherglassError)
     for change, message in (
         ([{**rows[0], "score": "high"}, *rows[1:]], naming("line 1", "high")),
         ([*rows, rows[0]], naming("line 193", "xa0")),

@@ -19,6 +19,7 @@ from weatherglass.cli.options import (
     quiet_option,
     where_it_runs,
 )
+from weatherglass.errors import WeatherglassError
 
 WHAT, GATE = "What to rank", "Gate"
 """Groups of the options in the help."""
@@ -134,6 +135,8 @@ def rank(
     from weatherglass.encoders import DEFAULT_MODEL
     from weatherglass.gate.ranking import judge_ranking, ranking_conditions
 
+    if scores and models:
+        raise WeatherglassError("--scores takes the place of a model; leave out MODEL, or --scores")
     conditions = ranking_conditions(fail_if)
     if junit:
         check_places(junit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,13 +35,19 @@ def columns_in(text: str) -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in parts}
 
 
-def asked_columns(table_file: Path, reading: dict[str, Any]) -> dict[str, str]:
-    """Ask for the set of each role, if the table does not state it and someone can answer."""
+def asked_columns(table_file: Path, given: Mapping[str, str], reading: Mapping[str, Any]) -> dict[str, str]:
+    """Ask for the set of each role, if nobody stated it and someone can answer.
+
+    Args:
+        table_file: the table.
+        given: what the user stated about its columns.
+        reading: how to read the table.
+    """
     from weatherglass.catalogue.lists import read_sets
 
     if not on_terminal():
         return {}
-    read = read_sets(table_file, **reading)
+    read = read_sets(table_file, columns=given, **reading)
     if len(read.tests) != 1 or read.tests[0].roles or len(read.tests[0].words) < 2:
         return {}
     names = list(read.tests[0].words)
@@ -164,4 +170,4 @@ def _show_words(read: WordList, quiet: bool, offer: bool) -> None:
     )
     say([f"read {read.described}{unused}"], err=True)
     for note in read.notes:
-        complain(f"warning: {note}")
+        complain(f"warning: {read.file}: {note}")

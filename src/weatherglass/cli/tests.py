@@ -293,7 +293,8 @@ def init_command(
         written = [path]
     else:
         reading: dict[str, Any] = {"layout": layout or "", "sheet": sheet, "header": not no_header}
-        given = columns_in(columns) or asked_columns(table_file, reading)
+        given = columns_in(columns)
+        given |= asked_columns(table_file, given, reading)
         imported = import_table(table_file, language, path.stem, columns=given, **reading)
         written = catalogue.write_import(imported, path)
         show_read([each.test for each in imported.tests])
