@@ -1,4 +1,4 @@
-"""Base pairs, target words and queries: built-in lists, and readers of the user's files."""
+"""Provide base pairs, target words and queries, from built-in lists or from the user's files."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from weatherglass.storage.reading import is_regular_file
 from weatherglass.storage.tables import TABLES, read_table
 
 FREQUENT = 10_000
-"""How many of the most frequent words represent the vocabulary."""
+"""Number of the most frequent words that represent the vocabulary."""
 
 FREQUENT_LIST, VOCABULARY_LIST = "frequent", "vocabulary"
 """The names of the lists that every study has."""
 
 SPECIAL = re.compile(r"<[^<>]*>|\[[A-Z_]+\]")
-"""Vocabulary entries that are not words: <unk>, </s>, [PAD]."""
+"""Vocabulary entries that are not words, such as <unk>, </s> and [PAD]."""
 
 
 @dataclass(frozen=True)
 class BasePairs:
-    """Pairs of words that are the two ends of a scale; a score above 0 leans to the first word."""
+    """Pairs of words at the two ends of a scale; a score above 0 leans to the first word."""
 
     name: str
     pairs: tuple[tuple[str, str], ...]
@@ -48,7 +48,7 @@ class WordList:
 
 
 def is_word(token: str) -> bool:
-    """Return whether a vocabulary entry is a word, not `<unk>` and the like."""
+    """Return whether a vocabulary entry is a word, and not a mark such as `<unk>`."""
     return SPECIAL.fullmatch(token) is None
 
 
@@ -57,10 +57,12 @@ def _table(name: str) -> dict[str, Any]:
 
 
 def base_pairs(name: str) -> BasePairs:
-    """Return a built-in set by its name, or read one from a file: two words on each line, or a table of two columns.
+    """Return a built-in set of base pairs by its name, or read one from a table of two columns or a file of pairs.
+
+    A file has two words on each line.
 
     Raises:
-        UnknownNameError: if it is neither.
+        UnknownNameError: if there is no built-in set and no file with this name.
         CorpusError: if a line of the file does not have two words.
     """
     table = _table("pairs")
@@ -86,10 +88,10 @@ def base_pairs(name: str) -> BasePairs:
 
 
 def target_list(name: str) -> WordList:
-    """Return a built-in list by its name, or read one from a file: a word on each line, or a table.
+    """Return a built-in list of target words by its name, or read one from a table or a file with a word on each line.
 
     Raises:
-        UnknownNameError: if it is neither.
+        UnknownNameError: if there is no built-in list and no file with this name.
         CorpusError: if the file cannot be read as words.
     """
     table = _table("targets")
@@ -102,7 +104,7 @@ def target_list(name: str) -> WordList:
 
 
 def queries() -> list[WordList]:
-    """Return the six queries of Du et al.: sets of weat6, weat7 and weat8, lower-cased."""
+    """Return the six queries of Du et al., which are sets of weat6, weat7 and weat8 in lower case."""
     from weatherglass.catalogue.published import table
 
     sets = table("sets")
@@ -115,7 +117,7 @@ def queries() -> list[WordList]:
 
 
 def frequent_words(vocabulary: Sequence[str], number: int = FREQUENT) -> WordList:
-    """Return the first `number` words of a vocabulary that is ordered by frequency; punctuation is not a word."""
+    """Return the first `number` words, without punctuation, of a vocabulary that is ordered by frequency."""
     words = [word for word in vocabulary if is_word(word) and any(map(str.isalnum, word))]
     return WordList(FREQUENT_LIST, tuple(words[:number]), f"the {number} most frequent words of the corpus")
 

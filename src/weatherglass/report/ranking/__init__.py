@@ -192,10 +192,11 @@ def notes(ranking: Ranking, row: Comparison) -> Iterator[str]:
     if dropped := ranking.record.get("dropped_names", {}).get(row.model):
         listed = ", ".join(dropped[:MOST_NAMES]) + (", …" if len(dropped) > MOST_NAMES else "")
         yield f"{counted(len(dropped), 'name')} dropped, because the model does not know them: {listed}."
-    yield (
-        f"Counting every copy as a candidate would give p = {p_value(row.p_copies)} (chi-square), which is too small: "
-        "copies with one name are not independent."
-    )
+    if row.p_copies < row.p:
+        yield (
+            f"Counting every copy as a candidate would give p = {p_value(row.p_copies)} (chi-square), which is too "
+            "small: copies with one name are not independent."
+        )
 
 
 def selection_sentence(row: Comparison, settings: Mapping[str, Any]) -> str:
