@@ -14,7 +14,7 @@ import weatherglass as wg
 from weatherglass.cli import app
 from weatherglass.errors import GateError
 from weatherglass.gate.junit import write_ranking_junit
-from weatherglass.gate.ranking import judge_ranking, ranking_conditions
+from weatherglass.gate.ranking import judge_baseline, judge_ranking, ranking_conditions
 from weatherglass.ranking.compare import REST
 
 TEXTS = {"a": ["first"], "b": ["second"]}
@@ -76,6 +76,19 @@ def test_the_command_exits_with_1_and_says_why(tmp_path: Path) -> None:
     assert mentions(done.stderr, "impact_ratio", "men", "women")
     assert (tmp_path / "j.xml").exists()
     assert CliRunner().invoke(app, [*words, "--fail-if", "impact_ratio > 1"]).exit_code == 0
+
+
+def test_a_baseline_fails_the_gate_only_where_a_difference_grew(found: wg.Ranking, tmp_path: Path) -> None:
+    assert judge_baseline(found, found) == []
+    names = [
+        replace(one, mean_rank=0.9 + number / 100 if one.group == "X" else 0.1 + number / 100)
+        for number, one in enumerate(found.names)
+    ]
+    strict = replace(found, names=names, record={**found.record, "settings": {"alpha": 0.5}})
+    lines = [str(breach) for breach in judge_baseline(found, strict)]
+    assert any(mentions(line, "X", "Y") for line in lines)
+    done = CliRunner().invoke(app, ["rank", "--baseline", str(tmp_path), "-o", str(tmp_path / "new")])
+    assert mentions(str(done.exception), "ranking.json")
 
 
 def test_unknown_columns_and_outcomes_are_refused() -> None:

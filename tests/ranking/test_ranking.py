@@ -7,18 +7,22 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from tests.messages import naming
 from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.arrays import AnyMatrix
+from weatherglass.cli import app
 from weatherglass.encoders.base import Coverage
 from weatherglass.errors import WeatherglassError
+from weatherglass.ranking.change import changes
 from weatherglass.ranking.compare import OVERALL, REST, Comparison
 from weatherglass.ranking.judge import CONTEXTS, ONE_NAME, SLOTS, judge
 from weatherglass.ranking.ranking import load_ranking, parse_top
@@ -101,6 +105,20 @@ def test_every_number_over_all_is_that_of_one_matrix_with_topics_as_units() -> N
     assert expected.random
     assert found.p_random == pytest.approx(expected.random.p)
     assert found.places == pytest.approx(expected.places)
+
+
+def test_an_example_has_the_places_of_the_first_passage_of_a_topic() -> None:
+    found = audit(Planted(3.0))
+    assert [(one.topic, one.passage) for one in found.examples] == [
+        ("red", 0),
+        ("blue", 4),
+        ("green", 8),
+        ("grey", 12),
+    ]
+    for one in found.examples:
+        assert sum(one.places.values()) == pytest.approx(16 * 17 / 2)
+        assert max(one.places[name] for name in X) < max(one.places[name] for name in Y)
+        assert min(one.places.values()) >= 1
 
 
 def test_each_distinct_text_is_encoded_once() -> None:
@@ -243,6 +261,8 @@ def test_a_table_of_scores_needs_no_model(tmp_path: Path) -> None:
     one = overall(wg.rank(scores=path, groups=GROUPS))
     assert (one.model, one.passages, one.outcome) == ("scores.jsonl", "crossed", Outcome.ROBUST)
     assert one.pieces_x is None
+    words = ["rank", "wordllama", "--scores", str(path), "-o", str(tmp_path / "r")]
+    assert isinstance(CliRunner().invoke(app, words).exception, WeatherglassError)
     for change, message in (
         ([{**rows[0], "score": "high"}, *rows[1:]], naming("line 1", "high")),
         ([*rows, rows[0]], naming("line 193", "xa0")),
@@ -297,3 +317,38 @@ def test_p_is_corrected_over_topics_and_pairs_but_not_over_models() -> None:
     judged = judge(pairs)
     assert [one.p_adjusted for one in judged] == pytest.approx([0.04, 0.04, 0.02])
     assert [one.outcome for one in judge([row("t", 0.03), row("u", 0.03)])] == [Outcome.UNCONFIRMED] * 2
+
+
+def test_a_preference_that_grew_is_found_and_one_that_shrank_is_not_worse() -> None:
+    weak, strong = audit(Planted(0.3)), audit(Planted(3.0))
+    (grown,) = changes(weak, strong)
+    assert grown.grew(0.05)
+    assert grown.after - grown.before == pytest.approx(overall(strong).win_rate - overall(weak).win_rate)
+    (shrunk,) = changes(strong, weak)
+    assert shrunk.p == grown.p
+    assert not shrunk.grew(0.05)
+    (same,) = changes(strong, strong)
+    assert (same.p, same.grew(0.05)) == (1.0, False)
+
+
+def test_audits_of_other_texts_or_models_are_not_compared() -> None:
+    one, other = audit(Planted(1.0)), wg.rank(Planted(1.0), {"red": ["a query"]}, {"red": ["{name}"]}, GROUPS)
+    with pytest.raises(WeatherglassError, match=naming("passages")):
+        changes(one, other)
+    second = Planted(0.0)
+    second.name = "second"
+    third = Planted(0.5)
+    third.name = "third"
+    two = audit([second, third])
+    with pytest.raises(WeatherglassError, match=naming("planted")):
+        changes(one, two)
+    assert [change.model for change in changes(two, two)] == ["second", "third"]
+
+
+def test_p_of_a_change_is_the_share_of_exchanges_of_the_names_changes() -> None:
+    before, after = audit(Planted(0.3)), audit(Planted(0.9))
+    moved = [b.mean_rank - a.mean_rank for a, b in zip(before.names, after.names, strict=True)]
+    observed = abs(sum(moved[:8]) - sum(moved) / 2)
+    sums = [sum(chosen) for chosen in combinations(moved, 8)]
+    hits = sum(abs(one - sum(moved) / 2) >= observed - 1e-9 for one in sums)
+    assert changes(before, after)[0].p == pytest.approx(hits / len(sums))

@@ -133,6 +133,7 @@ def test_groups_are_read_with_their_pronouns(tmp_path: Path, name: str, content:
         ),
         ({"chef": ["q"]}, {"cook": ["{name}"]}, GROUPS, naming("chef")),
         ({"chef": ["q"]}, {"chef": ["{name}"], "cook": ["{name}"]}, GROUPS, naming("cook")),
+        (["q"], {"chef": ["{name}"]}, GROUPS, naming("topic")),
         (["q"], {"chef": "{name}"}, GROUPS, naming("chef")),
         (["q"], None, GROUPS, naming("queries", "passages")),
         (3, ["{name}"], GROUPS, naming("queries", "an int")),

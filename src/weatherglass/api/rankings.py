@@ -31,7 +31,7 @@ from weatherglass.ranking.scores import ScoreJournal, observe_scores, read_score
 from weatherglass.ranking.texts import Materials, groups_of, read_materials
 from weatherglass.registry import checked_path
 from weatherglass.storage.atomic import write_whole, writing_into
-from weatherglass.storage.checksum import write_checked_json
+from weatherglass.storage.checksum import file_hash, write_checked_json
 
 FORMAT = 1
 """The number that ranking.json gives its format; raised when older files can no longer be read."""
@@ -103,6 +103,7 @@ def rank(
         table = checked_path("scores", scores)
         read = read_scores(table, groups_of(groups))
         rankers = {table.name: lambda _: read}
+        record["materials"] = {"sha256": file_hash(table), "groups": [asdict(group) for group in read.groups]}
     else:
         materials = read_materials(queries, passages, groups)
         planned = choose_models(models_in(models))

@@ -14,7 +14,7 @@ import click
 from weatherglass import catalogue
 from weatherglass.catalogue.select import is_table
 from weatherglass.cli import completion
-from weatherglass.cli.command import Group, argument, file_option, flag, option
+from weatherglass.cli.command import CommandGroup, argument, file_option, flag, option
 from weatherglass.cli.completion import DIR, FILE, Choice, Completed, listed
 from weatherglass.cli.console import complain, print_json, say, table, width_of
 from weatherglass.cli.options import TEST, json_option, repeated_tests
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from weatherglass.catalogue.imports import Import
     from weatherglass.languages.base import Reading
 
-app = Group("tests", help="List, show, check, import and export tests, and make sentences from words.")
+app = CommandGroup("tests", help="List, show, check, import and export tests, and make sentences from words.")
 LANGUAGE = listed("languages:LANGUAGES")
 
 

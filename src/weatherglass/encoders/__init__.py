@@ -163,6 +163,11 @@ KINDS: dict[str, Kind] = {
         "encodings",
         works_in_part=True,
     ),
+    "scores": Kind(
+        "weatherglass.encoders.scores:ScoresEncoder",
+        "scores of sentences computed elsewhere, for metrics of sentence pairs: StereoSet, lm-eval, CSV",
+        "scores:predictions.json?sentences=dev.json",
+    ),
     "openai": Kind(
         "weatherglass.encoders.openai:OpenAIEncoder",
         "any OpenAI-compatible embeddings endpoint; the key comes from the environment",

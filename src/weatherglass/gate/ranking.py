@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from weatherglass.gate.conditions import Condition, parse
+from weatherglass.ranking.change import changes
 from weatherglass.ranking.compare import COLUMNS, OVERALL, Comparison
 from weatherglass.ranking.ranking import Ranking
 from weatherglass.stats import Outcome
@@ -62,6 +63,23 @@ def judge_ranking(conditions: Sequence[Condition], ranking: Ranking) -> list[Ran
             reason = f"{condition.source}: no comparison has these numbers, so nothing was judged"
             breaches.append(RankingBreach(None, reason))
     return breaches
+
+
+def judge_baseline(before: Ranking, after: Ranking) -> list[RankingBreach]:
+    """Return every two groups whose difference grew significantly since an earlier audit of the same texts.
+
+    Raises:
+        WeatherglassError: if the audits cannot be compared.
+    """
+    return [
+        RankingBreach(
+            None,
+            f"{one.x} and {one.y} on {one.model}: the difference of mean ranks was {one.before:.3f} and is "
+            f"{one.after:.3f} (corrected p = {one.p_adjusted:.2g})",
+        )
+        for one in changes(before, after)
+        if one.grew(after.alpha)
+    ]
 
 
 def _asks_ratio(condition: Condition) -> bool:

@@ -102,9 +102,12 @@ def observe_scores(
         for passage in known.passages_of(query.topic)
     ]
     topic, query, passage = (np.array(column) for column in zip(*pairs, strict=True))
+    columns: dict[int, list[int]] = {}
+    for column, (_, _, number) in enumerate(pairs):
+        columns.setdefault(number, []).append(column)
     values = np.empty((len(known.names), len(pairs)))
     for number, rows in _scored_passages(ask, known, journal):
-        values[:, passage == number] = np.asarray(rows).T
+        values[:, columns[number]] = np.asarray(rows).T
     scores = Scores(
         groups,
         values,

@@ -73,17 +73,7 @@ class Materials:
             _check_distinct(noun, texts)
         for number, passage in enumerate(self.passages, start=1):
             _check_slots(f"passage {number} ({_start(passage.text)})", passage.text, self.groups)
-        topics = dict.fromkeys(passage.topic for passage in self.passages)
-        for query in self.queries:
-            if query.topic not in topics and "" not in topics:
-                hint = suggestion(query.topic, topics)
-                raise CatalogueError(f"no passage has the topic '{query.topic}' of a query{hint}")
-        asked = {query.topic for query in self.queries}
-        for topic in topics:
-            if topic and topic not in asked:
-                raise CatalogueError(
-                    f"no query has the topic '{topic}' of a passage{suggestion(topic, asked)}"
-                )
+        _check_topics(self.queries, self.passages)
 
     @property
     def names(self) -> list[tuple[Group, str]]:
@@ -167,6 +157,26 @@ def _check_distinct(noun: str, texts: Sequence[Text]) -> None:
         if text in first:
             raise CatalogueError(f"{noun} {number} is the same as {noun} {first[text]}: {_start(text.text)}")
         first[text] = number
+
+
+def _check_topics(queries: Sequence[Text], passages: Sequence[Text]) -> None:
+    """Check that every query has passages, and every passage queries."""
+    asked = dict.fromkeys(query.topic for query in queries)
+    offered = dict.fromkeys(passage.topic for passage in passages)
+    if "" not in offered:
+        if "" in asked:
+            raise CatalogueError(
+                "a query has no topic, but every passage has one; give both a topic, or neither"
+            )
+        for topic in asked:
+            if topic not in offered:
+                hint = suggestion(topic, offered)
+                raise CatalogueError(f"no passage has the topic '{shown(topic)}' of a query{hint}")
+    for topic in offered:
+        if topic and topic not in asked:
+            raise CatalogueError(
+                f"no query has the topic '{shown(topic)}' of a passage{suggestion(topic, asked)}"
+            )
 
 
 def _check_slots(where: str, passage: str, groups: Sequence[Group]) -> None:

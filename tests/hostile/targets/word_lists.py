@@ -111,12 +111,12 @@ def _texts(path: Path) -> Reading:
 
 def _stored_scores(path: Path) -> Reading:
     from weatherglass.catalogue.stereoset import read_stereoset
+    from weatherglass.encoders.scores import read_stereoset_scores
     from weatherglass.reproduce.kurita2019 import read_word_scores
-    from weatherglass.reproduce.nadeem2021 import read_scores
 
     if path.suffix == ".tsv":
         return Reading({name: scores.tolist() for name, scores in read_word_scores(path).items()})
-    return Reading(read_stereoset(path) if path.name == "dev.json" else read_scores(path))
+    return Reading(read_stereoset(path) if path.name == "dev.json" else read_stereoset_scores(path))
 
 
 def _rankings(path: Path) -> Reading:
