@@ -51,11 +51,8 @@ def asked_columns(table_file: Path, given: Mapping[str, str], reading: Mapping[s
     if len(read.tests) != 1 or read.tests[0].roles or len(read.tests[0].words) < 2:
         return {}
     names = list(read.tests[0].words)
-    say(
-        [
-            f"{read.described}: {', '.join(f'{name} ({len(words)})' for name, words in read.tests[0].words.items())}"
-        ]
-    )
+    sizes = ", ".join(f"{name} ({len(words)})" for name, words in read.tests[0].words.items())
+    say([f"{read.described}: {sizes}"])
     asked = {
         "X": "first target set",
         "Y": "second target set",
@@ -156,18 +153,14 @@ def _is_file(name: str) -> bool:
     if is_regular_file(path):
         return True
     if path.suffix.lower() in (*TABLES, *NOT_READ, ".txt", ".jsonl") or "/" in name:
-        raise WeatherglassError(f"{name}: no such file")
+        raise WeatherglassError(f"{name}: no such file; a word like this has to be in a file")
     return False
 
 
 def _show_words(read: WordList, quiet: bool, offer: bool) -> None:
-    if quiet:
-        return
-    unused = (
-        f"; --facts {read.other_numbers[0]} correlates the scores with that column"
-        if read.other_numbers and offer
-        else ""
-    )
-    say([f"read {read.described}{unused}"], err=True)
+    if not quiet:
+        column = read.other_numbers[0] if read.other_numbers and offer else ""
+        unused = f"; --facts {column} correlates the scores with that column" if column else ""
+        say([f"read {read.described}{unused}"], err=True)
     for note in read.notes:
         complain(f"warning: {read.file}: {note}")
