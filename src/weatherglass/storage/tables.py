@@ -237,8 +237,11 @@ def read_table(
             table = _spreadsheet(path, error, sheet, most_rows)
         else:
             text, encoding, notes = decoded(path, content, error)
-            read = {".jsonl": _json_lines, ".toml": _toml}.get(suffix, _delimited)
-            table = read(path, text, encoding, notes, error)
+            if suffix in (".jsonl", ".toml"):
+                read = _json_lines if suffix == ".jsonl" else _toml
+                table = read(path, text, encoding, notes, error)
+            else:
+                table = _delimited(path, text, encoding, notes, most_rows, error)
         return _checked(table, most_rows)
 
 
@@ -293,10 +296,10 @@ def _counted(number: int, one: str, several: str) -> str:
 
 
 def _delimited(
-    path: Path, text: str, encoding: str, notes: list[str], error: type[WeatherglassError]
+    path: Path, text: str, encoding: str, notes: list[str], most_rows: int, error: type[WeatherglassError]
 ) -> Table:
     """Return the rows of a text whose cells are separated by one character, or that has a single column."""
-    lines, form, delimiter, comments = split_cells(path, text, error)
+    lines, form, delimiter, comments = split_cells(path, text, most_rows + 1, error)
     if comments:
         notes = [*notes, f"{_counted(comments, 'line', 'lines')} beginning with # skipped"]
     rows = tuple(Row(number, tuple(cells)) for number, cells in lines)
