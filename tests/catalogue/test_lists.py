@@ -170,6 +170,12 @@ def test_without_a_header_columns_have_numbers(tmp_path: Path) -> None:
     assert imported.test.targets[0].words == ("w", "q")
 
 
+def test_a_set_can_contain_its_own_name(tmp_path: Path) -> None:
+    rows = ["career,family,men,women", "career,family,men,women", "office,home,he,she", "salary,kin,him,her"]
+    test = load_test(csv(tmp_path, "\n".join([*rows, "work,wedding,man,woman"])))
+    assert test.targets[1].words == ("family", "home", "kin", "wedding")
+
+
 def test_recurring_words_can_be_wide(tmp_path: Path) -> None:
     path = csv(tmp_path, "a,b,c,d\n" + "same,x,y,z\n" * 4)
     assert read_sets(path, layout="wide").layout == "wide"

@@ -107,6 +107,20 @@ def test_every_number_over_all_is_that_of_one_matrix_with_topics_as_units() -> N
     assert found.places == pytest.approx(expected.places)
 
 
+def test_an_example_has_the_places_of_the_first_passage_of_a_topic() -> None:
+    found = audit(Planted(3.0))
+    assert [(one.topic, one.passage) for one in found.examples] == [
+        ("red", 0),
+        ("blue", 4),
+        ("green", 8),
+        ("grey", 12),
+    ]
+    for one in found.examples:
+        assert sum(one.places.values()) == pytest.approx(16 * 17 / 2)
+        assert max(one.places[name] for name in X) < max(one.places[name] for name in Y)
+        assert min(one.places.values()) >= 1
+
+
 def test_each_distinct_text_is_encoded_once() -> None:
     model = Planted(0.0)
     audit(model)

@@ -154,6 +154,8 @@ def reason(verdict: Verdict) -> str:
         case Outcome.ROBUST:
             random = f"{p_text(verdict.p_both_adjusted)} for random attributes"
             multiverse = " and in the multiverse" if verdict.multiverse_p is not None else ""
+            if verdict.effect_size is None:  # sentence pairs, which have no attribute words
+                return f"{corrected}; it holds without any single unit{multiverse}"
             return f"{corrected}, {random}; it holds without any single word{multiverse}"
         case Outcome.LIMITED:
             return f"{corrected}; {_why_limited(verdict)}"

@@ -211,9 +211,14 @@ def _layout(
 
 
 def _repeats(cells: Sequence[str]) -> bool:
-    """Return whether cells recur, as the names of sets in a long table do, and words in a list do not."""
+    """Return whether cells recur, as the names of sets in a long table do, and words in a list do not.
+
+    The name of a set can be one of its words ("family"), but then no other word recurs.
+    """
     first, *others = [cell for cell in cells if cell]
-    return len(others) >= FEWEST_REPEATED and (first in others or 3 * len(set(others)) <= 2 * len(others))
+    distinct = len(set(others))
+    few = 3 * distinct <= 2 * len(others) or (first in others and distinct < len(others))
+    return few and len(others) >= FEWEST_REPEATED
 
 
 def _wide(table: Table, columns: Mapping[str, str]) -> list[Sets]:

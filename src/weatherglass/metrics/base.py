@@ -99,6 +99,8 @@ class MetricInfo:
     """The units that are exchanged for p: words of "targets" or "attributes", or "pairs"; empty without p."""
     one_sample: bool = False
     """Whether the words of all target sets are one sample, so that the value does not depend on their sets."""
+    one_reading: bool = False
+    """Whether p exchanges all that varies, so that no second p is needed to generalise to other units."""
     contrasts: str = ""
     """The sets whose difference is tested: "targets", "attributes" or "both"; empty if p tests something else.
 

@@ -203,11 +203,15 @@ def sentence(verdict: Verdict, alpha: float, model: str = "") -> str:
         return _check_sentence(verdict, alpha, whom)
     match verdict.outcome:
         case Outcome.ROBUST:
-            found = what or f"there is an association on {topic}"
-            beyond = "this holds for the words tested and, on average, for others like them"
+            pairs = f"{verdict.direction} in {topic}" if verdict.direction and not what else ""
+            found = what or pairs or f"there is an association on {topic}"
+            tested = "pairs" if pairs else "words"
+            beyond = f"this holds for the {tested} tested and, on average, for others like them"
             return f"In {whom}, {found}{bracket}; {beyond}."
         case Outcome.LIMITED:
-            found = what or f"{joined_targets(verdict)} differ on {topic}"
+            by_pairs = not what and verdict.direction and verdict.limit == "one word"
+            differ = f"{joined_targets(verdict)} differ on {topic}"
+            found = what or (f"{verdict.direction} in {topic}" if by_pairs else differ)
             return f"In the lists tested, {found} in {whom}{bracket}; {_beyond(verdict, alpha)}."
         case Outcome.CONFLICTING:
             return (

@@ -207,18 +207,26 @@ def measure_topic(tests: Sequence[TopicTest], alpha: float = 0.05) -> TopicEvide
     )
 
 
-def measure_unsigned_topic(rows: Sequence[tuple[float, int | None]]) -> TopicEvidence:
+def measure_unsigned_topic(
+    rows: Sequence[tuple[float, int | None]], stable: Sequence[bool | None] | None = None
+) -> TopicEvidence:
     """Return the evidence of a topic for a metric that is not a signed d; its p is J times the smallest p of rows.
 
     Args:
         rows: the p of each test and its sign, which is None if the metric has no direction.
+        stable: whether p is at most alpha without any single unit, by test; None for a metric that depends on more than
+            the units that are exchanged, so that its p does not generalise.
     """
     p = np.array([_known(value) for value, _ in rows])
     smallest = min(1.0, len(p) * float(p.min()))
-    found = zip(p, adjust(p, "holm"), rows, strict=True)
+    found = zip(p, adjust(p, "holm"), rows, stable or [None] * len(rows), strict=True)
     return TopicEvidence(
-        rows=tuple(RowEvidence(float(own), float(adjusted), sign) for own, adjusted, (_, sign) in found),
+        rows=tuple(
+            RowEvidence(float(own), float(adjusted), sign, float(own) if stable else None, stable=known)
+            for own, adjusted, (_, sign), known in found
+        ),
         significance=Significance(smallest, None, None, "smallest of the tests", 0.0, False, smallest),
+        p_random=smallest if stable else None,
         method_of_rows="holm",
     )
 
@@ -319,7 +327,7 @@ class _Judge:
         if len(tested) == 1 and tested[0].stable is not None:
             return tested[0].stable, ()
         if evidence.topic is None:
-            return False, ()
+            return bool(min(tested, key=lambda row: row.p_adjusted).stable), ()
         lifting = tuple(lifting_words(evidence.topic, self.alpha))
         return not lifting, lifting
 

@@ -11,7 +11,7 @@ import math
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +82,8 @@ class Table:
 
     def place(self, row: Row) -> str:
         """Return the place of a row for an error: "jobs.csv, line 3"."""
-        return f"{self.path}, {'row' if self.from_sheet else 'line'} {row.number}"
+        unit = "row" if self.form.startswith(("Excel", "TOML")) else "line"
+        return f"{self.path}, {unit} {row.number}"
 
     def column(self, index: int, header: bool = True) -> list[str]:
         """Return the cells of a column, without the first row if that is the header."""
@@ -236,8 +237,11 @@ def read_table(
             table = _spreadsheet(path, error, sheet, most_rows)
         else:
             text, encoding, notes = decoded(path, content, error)
-            read = {".jsonl": _json_lines, ".toml": _toml}.get(suffix, _delimited)
-            table = read(path, text, encoding, notes, error)
+            if suffix in (".jsonl", ".toml"):
+                read = _json_lines if suffix == ".jsonl" else _toml
+                table = read(path, text, encoding, notes, error)
+            else:
+                table = _delimited(path, text, encoding, notes, most_rows, error)
         return _checked(table, most_rows)
 
 
@@ -267,7 +271,7 @@ def _checked(table: Table, most_rows: int) -> Table:
         Row(row.number, tuple(row.cells[place] if place < len(row.cells) else "" for place in used))
         for row in rows
     )
-    return Table(path, table.form, whole, table.notes, table.has_names, table.delimiter, error)
+    return replace(table, rows=whole)
 
 
 def _spreadsheet(path: Path, error: type[WeatherglassError], sheet: str, most_rows: int) -> Table:
@@ -292,10 +296,10 @@ def _counted(number: int, one: str, several: str) -> str:
 
 
 def _delimited(
-    path: Path, text: str, encoding: str, notes: list[str], error: type[WeatherglassError]
+    path: Path, text: str, encoding: str, notes: list[str], most_rows: int, error: type[WeatherglassError]
 ) -> Table:
     """Return the rows of a text whose cells are separated by one character, or that has a single column."""
-    lines, form, delimiter, comments = split_cells(path, text, error)
+    lines, form, delimiter, comments = split_cells(path, text, most_rows + 1, error)
     if comments:
         notes = [*notes, f"{_counted(comments, 'line', 'lines')} beginning with # skipped"]
     rows = tuple(Row(number, tuple(cells)) for number, cells in lines)
@@ -360,9 +364,8 @@ def _from_objects(
 def is_numeric(cells: Iterable[str]) -> bool:
     """Return whether the cells that are not empty are numbers with a decimal point or comma, and there are any."""
     filled = [cell.removesuffix("%").strip().replace("\u2212", "-") for cell in cells if cell]
-    return bool(filled) and any(
-        all(_number(cell, mark) is not None and not _is_nan(_number(cell, mark)) for cell in filled)
-        for mark in _NUMBERS
+    return all(filled) and any(
+        filled and not any(_is_nan(_number(cell, mark)) for cell in filled) for mark in _NUMBERS
     )
 
 

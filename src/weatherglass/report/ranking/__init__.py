@@ -180,6 +180,8 @@ def _standing_out(topics: Sequence[Comparison], alpha: float) -> str:
 def notes(ranking: Ranking, row: Comparison) -> Iterator[str]:
     """Yield sentences on selection, pieces, chance, interaction and dropped names of one comparison over all."""
     yield selection_sentence(row, ranking.record.get("settings", {}))
+    names, ahead = row.names_x + row.names_y, row.x if row.places >= 0 else row.y
+    yield f"Places: names of {ahead} rank {abs(row.places):.1f} of {names} places higher (median over contexts)."
     if (pieces := pieces_sentence(row)) is not None:
         yield pieces
     if row.placebo is not None:
