@@ -94,13 +94,23 @@ def check_expanded(models: Sequence[str], tests: Sequence[str]) -> None:
         )
 
 
-def show_tables(patterns: Iterable[str]) -> None:
-    """Print what was read from those tests that are tables."""
+def show_tables(patterns: Iterable[str], warn: bool = True) -> None:
+    """Print what was read from those tests that are tables.
+
+    Args:
+        patterns: names, globs, topics and paths of tests.
+        warn: whether to print assumptions about the file, such as its encoding.
+    """
     from weatherglass.catalogue.select import is_table, load_tests
 
     for pattern in patterns:
-        if is_table(Path(pattern)):
-            show_read(load_tests([pattern]))
+        if not is_table(Path(pattern)):
+            continue
+        tests = load_tests([pattern])
+        show_read(tests)
+        assumed = [str(warning) for test in tests for warning in test.warnings if warning.kind == "table"]
+        for line in dict.fromkeys(assumed if warn else ()):
+            complain(f"warning: {line}")
 
 
 def asked_words(

@@ -208,7 +208,7 @@ def check_command(patterns: Sequence[str], as_json: bool) -> None:
     if as_json:
         print_json([_summary(test) for test in tests])
         return
-    show_tables(patterns)
+    show_tables(patterns, warn=False)
     for test in tests:
         why = _why_not_tested(test)
         say([f"{test.name}: measured, not tested: {why}" if why else f"{test.name}: tested"])
