@@ -13,6 +13,7 @@ from weatherglass.audit.evaluate import Job, evaluate_job
 from weatherglass.audit.folder import RunFolder
 from weatherglass.audit.judge import judge
 from weatherglass.audit.known_sets import (
+    TargetTexts,
     fitted_on_test,
     known_sets,
     other_tokens,
@@ -20,14 +21,14 @@ from weatherglass.audit.known_sets import (
     related_words_in,
     whole_pairs,
 )
-from weatherglass.audit.pairs import ScoredPairs, score_pairs
+from weatherglass.audit.pairs import score_pairs, score_words
 from weatherglass.audit.plan import Part, Plan, PlannedModel, PlannedResult, why_not
 from weatherglass.audit.record import finished_record, kept_keys, now, run_record
 from weatherglass.audit.registrations import Registration
 from weatherglass.audit.results import Failure, Result
 from weatherglass.audit.run import Run
 from weatherglass.audit.verdict import outcomes_record
-from weatherglass.catalogue.test import Test
+from weatherglass.catalogue.test import PAIR, Test
 from weatherglass.errors import ClusterError, EncoderError, OutputError, UnitError, WeatherglassError, reason
 from weatherglass.metrics.base import Metric
 from weatherglass.metrics.weat.covariance import Covariance
@@ -131,7 +132,7 @@ class Audit:
         plan = self.plan
         missing = [row for row in plan.rows if row.model is model and row.key not in self.finished]
         rows = [row for row in missing if row.metric.info.needs == "vectors"]
-        paired = [row for row in missing if row.metric.info.needs != "vectors"]
+        asked = [row for row in missing if row.metric.info.needs != "vectors"]
         if rows:
             tests = list({row.test.name: row.test for row in rows}.values())
             encodings = self._encode(model, tests, rows)
@@ -142,15 +143,13 @@ class Audit:
             for metric in plan.metrics
             if not plan.parts[test.name, metric.name] and metric.name not in plan.optional
         ]
-        if paired:
+        if asked:
             try:
-                scored = score_pairs(model, paired, self.workers, self.progress)
+                self._ask_language_model(model, asked)
             except EncoderError as error:
                 if not rows:
                     raise
-                self.failures += [Failure(model.name, row.test.name, str(error)) for row in paired]
-            else:
-                self._evaluate(model, self._pair_jobs(model, scored), scored.array, paired)
+                self._fail(model, asked, error)
         if not rows:
             return
         whitened = any(row.metric.info.covariances for row in rows)
@@ -191,14 +190,43 @@ class Audit:
                         self.folder.write_table(self._results())
             self.progress.advance()
 
-    def _pair_jobs(self, model: PlannedModel, scored: ScoredPairs) -> Iterator[Job]:
-        for row, sets, missing, warnings in scored.rows:
-            yield Job(
-                *(model.name, model.options, row.test, row.part, sets, missing),
-                (*map(as_warning, row.test.warnings), *warnings),
-                *([row.metric], self.plan.settings),
-                registrations=self.registrations,
+    def _fail(self, model: PlannedModel, rows: Sequence[PlannedResult], error: WeatherglassError) -> None:
+        """Note that results cannot be computed, except those that only a glob asked for."""
+        named = (row for row in rows if row.metric.name not in self.plan.optional)
+        self.failures += [Failure(model.name, row.test.name, str(error)) for row in named]
+
+    def _ask_language_model(self, model: PlannedModel, rows: Sequence[PlannedResult]) -> None:
+        """Compute results of metrics that need log-probabilities: of sentence pairs, and of words in templates."""
+        settings = self.plan.settings
+        paired = [row for row in rows if row.test.context == PAIR]
+        if paired:
+            scored = score_pairs(model, paired, self.workers, self.progress)
+            jobs = (
+                Job(
+                    *(model.name, model.options, row.test, row.part, sets, missing),
+                    (*map(as_warning, row.test.warnings), *warnings),
+                    *([row.metric], settings),
+                    registrations=self.registrations,
+                )
+                for row, sets, missing, warnings in scored.rows
             )
+            self._evaluate(model, jobs, scored.array, paired)
+        for row in rows:
+            if row.test.context == PAIR:
+                continue
+            try:
+                words = score_words(model, row, self.workers, self.progress)
+            except UnitError as error:
+                self._fail(model, [row], error)
+                continue
+            job = Job(
+                *(model.name, model.options, row.test, row.part, words.sets, words.missing),
+                tuple(map(as_warning, row.test.warnings)),
+                *([row.metric], settings),
+                registrations=self.registrations,
+                targets=TargetTexts(words.pieces, None),
+            )
+            self._evaluate(model, [job], words.table, [row])
 
     def _encode(self, model: PlannedModel, tests: Sequence[Test], rows: Sequence[PlannedResult]) -> Encodings:
         """Return the vectors of all texts that these results need."""

@@ -1,4 +1,4 @@
-"""Score the sentences of pair tests with a language model, one number per sentence and metric (docs/methods 16)."""
+"""Score sentence pairs, and words in templates, with a language model (docs/methods 16)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from weatherglass.audit.plan import PlannedModel, PlannedResult
 from weatherglass.catalogue.pairs import word_span
 from weatherglass.catalogue.test import Element
 from weatherglass.encoders.base import Asked, Coverage, Input, What, is_causal, plain
-from weatherglass.errors import EncoderError
+from weatherglass.errors import EncoderError, UnitError
+from weatherglass.metrics.log_probability import LogProbability, fill
 from weatherglass.metrics.pairs import PairMetric, Sentence
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
@@ -121,3 +122,68 @@ def _add(
         elements = tuple(target.elements[place] for place in kept)
         sets.append(KnownSet(role, numbers, elements, target.category, lacking))
     scored.rows.append((row, sets, missing, warnings))
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredWords:
+    """How much each attribute word adds to the log-probability of each target word."""
+
+    sets: list[KnownSet]
+    missing: MissingWords
+    pieces: tuple[float, ...]
+    """The mean number of pieces of each target word, X first."""
+    table: Matrix
+    """A row per target word and a column per attribute word, then rows of zeros for the attribute words."""
+
+
+def score_words(model: PlannedModel, row: PlannedResult, backend: Backend, progress: Progress) -> ScoredWords:
+    """Ask a masked model about every target word with every attribute word in every template.
+
+    Raises:
+        EncoderError: if the model gives no log-probabilities, is causal or has transforms.
+        UnitError: if the words of the test are in sentences already.
+    """
+    test, metric = row.test, cast(LogProbability, row.metric)
+    if model.transforms:
+        raise EncoderError(
+            f"{model.name}: transforms change vectors, but {metric.name} needs log-probabilities"
+        )
+    if test.context != "word":
+        raise UnitError(f"{metric.name} makes its own sentences; use a test of single words")
+    attributes = [element.text for one in test.attributes for element in one.elements]
+    asked: dict[tuple[int, str], list[Input]] = {}
+    for number, one in enumerate(test.targets):
+        for element in one.elements:
+            filled = [fill(t, element.text, attribute) for attribute in attributes for t in metric.templates]
+            asked[number, element.text] = [
+                Input(each.text, each.target, hidden=hidden)
+                for each in filled
+                for hidden in (None, each.attribute)
+            ]
+    inputs = [each for own in asked.values() for each in own]
+    observed = observe(model.encoder, inputs, "log-probabilities", backend, progress)
+    found = {
+        plain(each): (float(np.sum(values)) if len(values) else np.nan, len(covered.tokens))
+        for each, values, covered in zip(observed.inputs, observed.values, observed.coverage, strict=True)
+    }
+    missing, sets, rows, pieces = MissingWords(), [], [], []
+    for number, (role, one) in enumerate(zip(test.roles, test.targets, strict=False)):
+        kept = []
+        for element in one.elements:
+            own = [found[plain(each)] for each in asked[number, element.text]]
+            values = np.array([value for value, _ in own]).reshape(len(attributes), -1, 2)
+            added = (values[..., 0] - values[..., 1]).mean(axis=1)
+            if np.isfinite(added).all():
+                kept.append(element)
+                rows.append(added)
+                pieces.append(float(np.mean([size for _, size in own])))
+        dropped = tuple(element.text for element in one.elements if element not in kept)
+        if dropped:
+            missing.dropped[role] = list(dropped)
+        numbers = list(range(len(rows) - len(kept), len(rows)))
+        sets.append(KnownSet(role, numbers, tuple(kept), one.category, dropped))
+    for role, one in zip(test.roles[2:], test.attributes, strict=True):
+        numbers = list(range(len(rows), len(rows) + len(one)))
+        rows += [np.zeros(len(attributes))] * len(one)
+        sets.append(KnownSet(role, numbers, one.elements, one.category, ()))
+    return ScoredWords(sets, missing, tuple(pieces), np.array(rows))

@@ -36,19 +36,19 @@ class Input:
     """Start and end of a word in the text, in characters; the end is not included."""
     kind: Kind = "text"
     """The kind of prompt before the text, if the model has prompts for queries or passages."""
+    hidden: tuple[int, int] | None = None
+    """Start and end of a second word, which a masked model does not see when it predicts the word at the span."""
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
             raise EncoderError(
                 f"the kind of an input should be one of {', '.join(get_args(Kind))}, but is {self.kind!r}"
             )
-        if self.span is None:
-            return
-        start, end = self.span
-        if not (0 <= start < end <= len(self.text) and self.text[start:end].strip()):
-            raise EncoderError(
-                f"span {start} to {end}: there is no word in a text of {len(self.text)} characters ({self.text!r})"
-            )
+        for start, end in filter(None, (self.span, self.hidden)):
+            if not (0 <= start < end <= len(self.text) and self.text[start:end].strip()):
+                raise EncoderError(
+                    f"span {start} to {end}: there is no word in a text of {len(self.text)} characters ({self.text!r})"
+                )
 
     @property
     def word(self) -> str:

@@ -131,7 +131,7 @@ class EncodingCache:
             if damaged:
                 self._warn(
                     f"the cache of encodings {self.path} had {len(damaged)} damaged entr"
-                    f"{'y' if len(damaged) == 1 else 'ies'} (the checksum does not match); removed, and encoded again"
+                    f"{'y' if len(damaged) == 1 else 'ies'} (wrong checksum), now removed and encoded again"
                 )
                 connection.executemany("DELETE FROM encodings WHERE rowid = ?", damaged)
             return encodings
@@ -300,9 +300,12 @@ def _insert(
 
 
 def _key(asked: Asked) -> bytes:
-    """Return the key of an input: 0 and the text for a plain text, or else 1, the kind, the span and the text."""
+    """Return the key of an input: 0 and a plain text; 1, the kind, the span and the text; or 2 with a hidden word."""
     if isinstance(asked, str):
         return b"\0" + asked.encode("utf-8", "surrogatepass")
+    if asked.hidden:
+        key = f"\2{asked.kind} {asked.span} {asked.hidden} {asked.text}"
+        return key.encode("utf-8", "surrogatepass")
     return f"\1{asked.kind} {asked.span} {asked.text}".encode("utf-8", "surrogatepass")
 
 

@@ -311,20 +311,36 @@ class TransformerEncoder(Encoder):
         ]
         return [unit_length(some) for some in vectors] if self._settings.normalise else vectors
 
+    def _hidden(self, inputs: Sequence[Asked]) -> dict[int, list[int]]:
+        """Return the pieces of the hidden word by input, for inputs that have one."""
+        rows = [row for row, asked in enumerate(inputs) if isinstance(asked, Input) and asked.hidden]
+        if rows and self.head == "causal":
+            raise EncoderError(
+                f"'{self.name}' is a causal model, which sees all words before the predicted one"
+            )
+        others = [
+            replace(asked, span=asked.hidden) for asked in inputs if isinstance(asked, Input) and asked.hidden
+        ]
+        return {
+            row: text.at or []
+            for row, text in zip(rows, self._pieces(others, "log-probabilities"), strict=True)
+        }
+
     def _log_probabilities(
         self, inputs: Sequence[Asked], pieces: Sequence[Pieces], what: What
     ) -> Observations:
         """Return the log-probability of each token of the text, or of the word at the span.
 
         A causal model predicts a token from those before it. A masked model predicts it from all others, with the token
-        masked; for a word at a span, all its pieces are masked. Without a mask, it reads all tokens of the text and
-        predicts each of them.
+        masked; for a word at a span, all its pieces are masked, and those of a hidden word. Without a mask, the model
+        reads all tokens of the text and predicts each of them.
         """
         is_causal = self.head == "causal"
         if is_causal:
             pieces = [self._tokenizer.begun(text) for text in pieces]
         mask = self._tokenizer.mask() if what == "log-probabilities" and not is_causal else None
         at = [text.at or [] for text in pieces]
+        hidden = self._hidden(inputs)
         values: list[AnyVector] = [np.full(len(places), np.nan) for places in at]
         jobs: list[tuple[int, list[int]]] = []  # a row, and its tokens that one pass of the model predicts
         for row, asked in enumerate(inputs):
@@ -337,7 +353,10 @@ class TransformerEncoder(Encoder):
             some = [jobs[job] for job in batch]
             cells = [(copy, row, token) for copy, (row, tokens) in enumerate(some) for token in tokens]
             found = model.log_probabilities(
-                [_masked(pieces[row], [at[row][token] for token in tokens], mask) for row, tokens in some],
+                [
+                    _masked(pieces[row], [*(at[row][token] for token in tokens), *hidden.get(row, [])], mask)
+                    for row, tokens in some
+                ],
                 padding,
                 [copy for copy, _, _ in cells],
                 [at[row][token] - is_causal for _, row, token in cells],

@@ -39,6 +39,7 @@ METRICS: Registry[MakeMetrics] = Registry(
         "crows-pairs": "weatherglass.metrics.pairs:crows_pairs",
         "aul": "weatherglass.metrics.pairs:aul",
         "stereoset": "weatherglass.metrics.pairs:stereoset",
+        "log-probability": "weatherglass.metrics.log_probability:log_probability",
     },
     entry_points="weatherglass.metrics",
 )

@@ -113,6 +113,8 @@ INPUTS: list[Asked] = [
     Input("a nurse", (0, 1)),
     Input("a nurse", kind="query"),
     Input("a nurse", (2, 7), "query"),
+    Input("a nurse", (2, 7), hidden=(0, 1)),
+    Input("a nurse", (0, 1), hidden=(2, 7)),
     "\x01text (2, 7) a nurse",
     "text (2, 7) a nurse",
 ]
