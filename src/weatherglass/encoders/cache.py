@@ -131,7 +131,7 @@ class EncodingCache:
             if damaged:
                 self._warn(
                     f"the cache of encodings {self.path} had {len(damaged)} damaged entr"
-                    f"{'y' if len(damaged) == 1 else 'ies'} (the checksum does not match); removed, and encoded again"
+                    f"{'y' if len(damaged) == 1 else 'ies'} (wrong checksum), now removed and encoded again"
                 )
                 connection.executemany("DELETE FROM encodings WHERE rowid = ?", damaged)
             return encodings

@@ -242,7 +242,7 @@ class NotUnicodeError(Exception):
         start = error.object[:2]
         encoding = "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin1"
         super().__init__(
-            f"not UTF-8 (byte 0x{error.object[error.start]:02x}); convert it, such as by: iconv -f {encoding} -t utf-8"
+            f"not UTF-8 (byte 0x{error.object[error.start]:02x}); convert it with: iconv -f {encoding} -t utf-8"
         )
         self.line = line
 
