@@ -15,7 +15,7 @@ class Generalisability:
     """How well one specification, or the mean of all, predicts how others distinguish models."""
 
     relative: float
-    """The share of the variance of one specification that is between models, which determines how stable rankings are."""
+    """The share of the variance of one specification that is between models; a larger share means stabler rankings."""
     absolute: float
     """The same if the size of d also counts; it is lower if a specification has a larger d for all models."""
     relative_of_mean: float
