@@ -276,6 +276,40 @@ def test_a_table_of_scores_needs_no_model(tmp_path: Path) -> None:
         wg.rank(scores=path, queries=["q"], passages=["{name}"], groups=GROUPS)
 
 
+def test_a_scorer_of_pairs_ranks_as_its_numbers_say() -> None:
+    model = Planted(3.0)
+
+    class Scorer:
+        def predict(self, pairs: list[tuple[str, str]]) -> list[float]:
+            rows = [model.encode(pair) for pair in pairs]
+            return [_cosine(*pair) for pair in rows]
+
+    found = wg.rank(queries=QUERIES, passages=PASSAGES, groups=GROUPS, scorer=Scorer().predict)
+    same = overall(audit(model))
+    assert overall(found).model == "Scorer"
+    assert overall(found).win_rate == same.win_rate
+    assert overall(found).p_random == pytest.approx(same.p_random)
+
+
+@pytest.mark.parametrize(
+    "scorer",
+    [
+        lambda _: [1.0],
+        lambda pairs: [float("nan")] * len(pairs),
+        lambda pairs: ["high"] * len(pairs),
+        lambda _: 1 / 0,
+        lambda _: None,
+        5,
+    ],
+)
+def test_a_scorer_that_does_not_give_a_number_per_pair_is_an_error_of_one_line(scorer: Any) -> None:
+    with pytest.raises(WeatherglassError, match="scorer") as caught:
+        wg.rank(queries=QUERIES, passages=PASSAGES, groups=GROUPS, scorer=scorer)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(WeatherglassError, match="scorer"):
+        wg.rank(scores="scores.csv", groups=GROUPS, scorer=scorer)
+
+
 @pytest.mark.parametrize("top", ["0", "0%", "100%", "1.5", "ten", "", None, True, "-3"])
 def test_a_top_that_is_neither_a_share_nor_a_number_of_places_is_refused(top: Any) -> None:
     with pytest.raises(WeatherglassError, match="10%"):
