@@ -30,7 +30,7 @@ from weatherglass.mitigation_evaluation.verdict import (
     HIDDEN,
     NOT_REMOVED,
     REMOVED,
-    Row,
+    MetricChange,
     verdict,
     with_holm,
 )
@@ -82,7 +82,7 @@ def judged(truth: str, seed: int) -> tuple[str, str]:
         )
         after, p_after = effect_and_p(*after_sets)
         rows.append(
-            Row(
+            MetricChange(
                 *(f"test {test}", "cosine/mean", True, True, before, after, p_before, None, p_after, None),
                 *(None, None, None, before, after, 2 * WORDS),
                 contrast=True,

@@ -9,6 +9,8 @@ from weatherglass.lazy import lazy_names
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from weatherglass.api.audits import run as run
     from weatherglass.api.mitigation import mitigate as mitigate
     from weatherglass.api.multiverses import multiverse as _multiverse
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from weatherglass.audit.run import Run as Run
     from weatherglass.audit.settings import Settings as Settings
     from weatherglass.audit.stored import load_run as load_run
+    from weatherglass.audit.word_map import WordMap
+    from weatherglass.audit.word_map import word_map as _words
     from weatherglass.audit.word_map import word_map as word_map
     from weatherglass.catalogue import list_tests as list_tests
     from weatherglass.catalogue import load_test as load_test
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
     from weatherglass.ranking.ranking import Ranking as Ranking
 
     multiverse = _multiverse
+    words: Callable[..., WordMap] = _words  # the model may be the first argument
     test = _test
     study = _study  # Type checkers treat an import under another name as private.
 
@@ -60,6 +65,7 @@ _PLACES = {
     "study": "api.studies:run_study",
     "test": "catalogue.from_words:make_test",
     "word_map": "audit.word_map",
+    "words": "audit.word_map:word_map",
     "WeatherglassError": "errors",
 }
 __all__ = list(_PLACES)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.messages import naming
 from tests.models import HashedEncoder
 
 import weatherglass as wg
+from weatherglass.errors import WeatherglassError
 
 A, B = ["he", "man", "boy", "son"], ["she", "woman", "girl", "daughter"]
 WORDS = ["nurse", "engineer", "teacher", "plumber", "pilot", "clerk"]
@@ -56,3 +59,31 @@ def test_a_model_before_the_words_has_the_default_attributes() -> None:
     expected = wg.word_map(["nurse", "engineer"])
     assert wg.word_map("wordllama", ["nurse", "engineer"]) == expected
     assert wg.word_map("wordllama", ["nurse", "engineer"], "weat7") == expected
+
+
+def test_words_and_facts_in_a_series_or_a_file(tmp_path: Path) -> None:
+    from pandas import Series
+
+    facts = {"nurse": 90.5, "engineer": 15.0, "teacher": 75.0, "plumber": 3.0, "pilot": None}
+    model = HashedEncoder(8)
+    expected = wg.words(model, facts, (A, B))
+    assert expected == wg.word_map(facts, (A, B), model)
+    series = Series([90.5, 15, 75, 3, float("nan")], index=list(facts))
+    assert wg.words(model, series, (A, B)) == expected
+    path = tmp_path / "jobs.csv"
+    path.write_text(
+        "job;share\n" + "".join(f"{job};{share or ''}\n".replace(".", ",") for job, share in facts.items())
+    )
+    assert wg.words(model, path, (A, B), facts="share") == expected
+    plain = wg.words(model, list(facts), (A, B))
+    assert wg.words(model, str(path), (A, B)) == wg.words(model, Series(list(facts)), (A, B)) == plain
+    with pytest.raises(WeatherglassError, match=naming("'share'")):
+        wg.words(model, facts, (A, B), facts="share")
+
+
+def test_columns_of_a_frame_are_sets() -> None:
+    from pandas import DataFrame
+
+    frame = DataFrame({"maths": ["sum", "root", "angle"], "arts": ["poem", "dance", None]})
+    test = wg.test(X={"maths": frame["maths"]}, Y=frame["arts"], A=A, B=B)
+    assert [each.words for each in test.targets] == [("sum", "root", "angle"), ("poem", "dance")]

@@ -129,7 +129,9 @@ def test_a_long_table_can_name_its_sets_by_roles(tmp_path: Path) -> None:
         ("role,set,word\nX,a,\n", ["line 2", "'word'"]),
         ("role,set,word\nX,,w\n", ["line 2", "'set'"]),
         ("role,set,word\nA,a,w\n", ["role X"]),
-        ("word\na\nb\n", ["1 sets"]),
+        ("word\na\nb\n", ["weatherglass words -w a.csv"]),
+        ("job,share\nnurse,90\nclerk,60\n", ["weatherglass words -w a.csv --facts 'share'"]),
+        ("My lists,,,\na,b,c,d\nw,x,y,z\n", ["line 1", "column 2", "title"]),
     ],
 )  # fmt: skip
 def test_what_is_unclear_is_refused_in_one_line(tmp_path: Path, text: str, named: list[object]) -> None:
@@ -166,6 +168,12 @@ def test_without_a_header_columns_have_numbers(tmp_path: Path) -> None:
     (imported,) = import_table(csv(tmp_path, "w,x,y,z\nq,r,s,t\n"), header=False).tests
     assert imported.test.categories == ("1", "2", "3", "4")
     assert imported.test.targets[0].words == ("w", "q")
+
+
+def test_a_set_can_contain_its_own_name(tmp_path: Path) -> None:
+    rows = ["career,family,men,women", "career,family,men,women", "office,home,he,she", "salary,kin,him,her"]
+    test = load_test(csv(tmp_path, "\n".join([*rows, "work,wedding,man,woman"])))
+    assert test.targets[1].words == ("family", "home", "kin", "wedding")
 
 
 def test_recurring_words_can_be_wide(tmp_path: Path) -> None:

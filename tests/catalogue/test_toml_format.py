@@ -278,5 +278,6 @@ def test_the_example_in_the_documentation_is_a_test(write_toml: WriteToml) -> No
         f'[{role}]\nset = "{name}"\n' for role, name in zip("YAB", ["arts", "career", "family"], strict=True)
     )
     assert read_toml(write_toml(examples[2])).categories == ("FemaleTerms", "Low", "Middle", "High")
+    assert read_toml(write_toml(examples[-1])).context == "pair"
     in_sentences = read_toml(write_toml(examples[1] + others))
     assert in_sentences.targets[0].words == ("oven", "oven", "pan", "pan")

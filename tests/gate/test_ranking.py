@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
+from click.testing import CliRunner
 from tests.messages import mentions, naming
 
 import weatherglass as wg
+from weatherglass.cli import app
 from weatherglass.errors import GateError
-from weatherglass.gate.ranking import judge_ranking, ranking_conditions
+from weatherglass.gate.junit import write_ranking_junit
+from weatherglass.gate.ranking import judge_baseline, judge_ranking, ranking_conditions
 from weatherglass.ranking.compare import REST
 
 TEXTS = {"a": ["first"], "b": ["second"]}
@@ -24,7 +29,7 @@ def found() -> wg.Ranking:
 
 
 def breaches(found: wg.Ranking, condition: str) -> list[str]:
-    return judge_ranking(ranking_conditions([condition]), found)
+    return [str(breach) for breach in judge_ranking(ranking_conditions([condition]), found)]
 
 
 def test_a_condition_is_asked_over_all_contexts_unless_it_names_the_topic(found: wg.Ranking) -> None:
@@ -40,6 +45,50 @@ def test_a_ratio_is_asked_of_pairs_and_a_missing_one_has_not_passed(found: wg.Ra
     rows = [replace(one, impact_ratio_high=None) for one in found.comparisons]
     (line, *_) = breaches(replace(found, comparisons=rows), "impact_ratio_high < 0.8")
     assert mentions(line, "impact_ratio_high", "missing", "X", "Y")
+
+
+def test_junit_has_a_case_per_comparison_and_fails_those_of_the_gate(
+    found: wg.Ranking, tmp_path: Path
+) -> None:
+    path = tmp_path / "rank.xml"
+    breaches = judge_ranking(ranking_conditions(["win_rate >= 0"]), found)
+    failed = replace(found, failures=[{"model": "b<r>oken\x1b", "reason": "no vector"}])
+    write_ranking_junit(path, failed, breaches)
+    suite = ElementTree.parse(path).getroot()
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("19", "6", "1")
+    assert len(suite.findall("testcase/failure")) == 6
+    assert len(suite.findall("testcase")) == 19
+
+
+def test_the_command_exits_with_1_and_says_why(tmp_path: Path) -> None:
+    words = [
+        "rank",
+        "--groups",
+        "gender",
+        "-o",
+        str(tmp_path / "r"),
+        "-q",
+        "--junit",
+        str(tmp_path / "j.xml"),
+    ]
+    done = CliRunner().invoke(app, [*words, "--fail-if", "impact_ratio < 1"])
+    assert done.exit_code == 1
+    assert mentions(done.stderr, "impact_ratio", "men", "women")
+    assert (tmp_path / "j.xml").exists()
+    assert CliRunner().invoke(app, [*words, "--fail-if", "impact_ratio > 1"]).exit_code == 0
+
+
+def test_a_baseline_fails_the_gate_only_where_a_difference_grew(found: wg.Ranking, tmp_path: Path) -> None:
+    assert judge_baseline(found, found) == []
+    names = [
+        replace(one, mean_rank=0.9 + number / 100 if one.group == "X" else 0.1 + number / 100)
+        for number, one in enumerate(found.names)
+    ]
+    strict = replace(found, names=names, record={**found.record, "settings": {"alpha": 0.5}})
+    lines = [str(breach) for breach in judge_baseline(found, strict)]
+    assert any(mentions(line, "X", "Y") for line in lines)
+    done = CliRunner().invoke(app, ["rank", "--baseline", str(tmp_path), "-o", str(tmp_path / "new")])
+    assert mentions(str(done.exception), "ranking.json")
 
 
 def test_unknown_columns_and_outcomes_are_refused() -> None:

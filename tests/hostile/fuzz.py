@@ -195,19 +195,26 @@ def _memory_folder() -> str | None:
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
-def table(rows: Sequence[Row]) -> str:
-    """The rows and their sum as Markdown."""
-    total = Row("all", tuple(map(sum, zip(*(row.counts for row in rows), strict=True))))
-    heads = ("class of inputs", "tried", "accepted", *FAILURES)
-    lines = [f"| {' | '.join(heads)} |", "|---|" + "---:|" * (len(heads) - 1)]
-    for row in (*rows, total):
+HEADS = ("class of inputs", "tried", "accepted", *FAILURES)
+
+
+def table(rows: Sequence[Row], only_failed: bool = False) -> str:
+    """The rows, or those with failures, and the sum of all rows as Markdown."""
+    lines = [f"| {' | '.join(HEADS)} |", "|---|" + "---:|" * (len(HEADS) - 1)]
+    shown = [row for row in rows if row.failures] if only_failed else rows
+    for row in (*shown, total(rows)):
         cells = [row.name, *(f"{count:,}".replace(",", " ") for count in row.counts)]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
+def total(rows: Sequence[Row]) -> Row:
+    """The sum of the rows."""
+    return Row("all", tuple(map(sum, zip(*(row.counts for row in rows), strict=True))))
+
+
 def grouped(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows summed by the part of their name before a comma, as the page shows them."""
+    """Return the rows summed by the part of their name before a comma, as the file beside the page shows them."""
     groups: dict[str, list[tuple[int, ...]]] = {}
     for row in rows:
         groups.setdefault(row.name.partition(",")[0], []).append(row.counts)
@@ -260,7 +267,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     summary = f"{count} inputs in {taken:.0f} minutes on {given.jobs} processes, seed {seed}."
     print(f"\n{summary}")  # noqa: T201
     if given.write:
-        write_between_marks(given.write, f"{summary}\n\n{table(grouped(rows))}")
+        write_between_marks(given.write, f"{summary}\n\n{table(grouped(rows), only_failed=True)}")
+        write_rows(given.write.parent / "proofs" / "fuzz.tsv", grouped(rows))
     for why in sorted(FAILED.glob("*/why.txt"))[:40]:
         lines = why.read_text(encoding="utf-8").splitlines()
         print(f"{why.parent}: {' — '.join(lines[:2])}")  # noqa: T201
@@ -270,8 +278,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if failed else 0
 
 
+def write_rows(path: Path, rows: Sequence[Row]) -> None:
+    """Write the counts of every class as a table."""
+    path.parent.mkdir(exist_ok=True)
+    lines = [HEADS, *((row.name, *map(str, row.counts)) for row in rows)]
+    path.write_text("".join("\t".join(line) + "\n" for line in lines), encoding="utf-8")
+
+
 def write_between_marks(page: Path, text: str) -> None:
-    """Replace what stands between the marks of a page."""
+    """Replace the text between the marks of a page."""
     content = page.read_text(encoding="utf-8")
     before, rest = content.split(MARKS[0], 1)
     after = rest.split(MARKS[1], 1)[1]

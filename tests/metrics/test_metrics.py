@@ -179,7 +179,9 @@ def test_what_a_metric_declares_is_read_back_and_agrees_with_what_it_gives(name:
         assert all((info.summary, info.direction, info.source))
         counts = [count.least for count in (info.shape.targets, info.shape.attributes)]
         rng = np.random.default_rng(1)
-        sets = [rng.standard_normal((4, 5)) for _ in range(sum(counts))]
+        # Of log-probabilities, a row has a column for each attribute word.
+        width = 5 if info.needs == "vectors" else 4 * max(1, counts[1])
+        sets = [rng.standard_normal((4, width)) for _ in range(sum(counts))]
         result = wg.measure(metric, sets[: counts[0]], sets[counts[0] :])
         assert bool(result.why_no_p) == (not info.exchanges)
         assert info.bounds[0] <= result.value <= info.bounds[1]

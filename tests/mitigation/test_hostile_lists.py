@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 from tests.messages import naming
+from tests.sheets import workbook
 
 import weatherglass as wg
 from weatherglass.errors import EncoderError, OutputError, SpecError
 from weatherglass.mitigation import read_model
-from weatherglass.mitigation.lists import neutral_words, pair_list
+from weatherglass.mitigation.lists import class_list, neutral_words, pair_list
 
 WORDS = ["man", "woman", "he", "she", "boy", "girl", "art", "math", "nurse"]
 
@@ -186,3 +187,10 @@ def test_the_lists_of_ours_keep_apart() -> None:
     assert not about_gender & set(neutral_words())
     first, second = gender.classes.words
     assert not set(first) & set(second)
+
+
+def test_pairs_and_classes_of_an_excel_file(tmp_path: Path) -> None:
+    (tmp_path / "pairs.xlsx").write_bytes(workbook({"A": [["he", "she"], ["man", "woman"]]}))
+    (tmp_path / "classes.xlsx").write_bytes(workbook({"A": [["he", "male"], ["she", "female"]]}))
+    assert pair_list(str(tmp_path / "pairs.xlsx")).pairs == (("he", "she"), ("man", "woman"))
+    assert class_list(str(tmp_path / "classes.xlsx")).names == ("male", "female")

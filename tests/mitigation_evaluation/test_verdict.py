@@ -16,13 +16,13 @@ from weatherglass.mitigation_evaluation.verdict import (
     NOT_REMOVED,
     REMOVED,
     HeldOut,
-    Row,
+    MetricChange,
     held_out_test,
     verdict,
     with_holm,
 )
 
-ROW = Row(
+ROW = MetricChange(
     *(
         "weat7 held-out",
         "cosine/mean",

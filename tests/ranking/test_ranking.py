@@ -7,21 +7,26 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from tests.messages import naming
 from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.arrays import AnyMatrix
+from weatherglass.cli import app
 from weatherglass.encoders.base import Coverage
 from weatherglass.errors import WeatherglassError
+from weatherglass.ranking.change import changes
 from weatherglass.ranking.compare import OVERALL, REST, Comparison
 from weatherglass.ranking.judge import CONTEXTS, ONE_NAME, SLOTS, judge
 from weatherglass.ranking.ranking import load_ranking, parse_top
+from weatherglass.ranking.texts import NO_TOPIC
 from weatherglass.stats import Outcome
 from weatherglass.stats.win_rate import Contexts, win_rate
 
@@ -102,10 +107,35 @@ def test_every_number_over_all_is_that_of_one_matrix_with_topics_as_units() -> N
     assert found.places == pytest.approx(expected.places)
 
 
+def test_an_example_has_the_places_of_the_first_passage_of_a_topic() -> None:
+    found = audit(Planted(3.0))
+    assert [(one.topic, one.passage) for one in found.examples] == [
+        ("red", 0),
+        ("blue", 4),
+        ("green", 8),
+        ("grey", 12),
+    ]
+    for one in found.examples:
+        assert sum(one.places.values()) == pytest.approx(16 * 17 / 2)
+        assert max(one.places[name] for name in X) < max(one.places[name] for name in Y)
+        assert min(one.places.values()) >= 1
+
+
 def test_each_distinct_text_is_encoded_once() -> None:
     model = Planted(0.0)
     audit(model)
     assert len(model.encoded) == len(set(model.encoded)) == 17 + 12 + 16 * 16
+
+
+def test_queries_without_a_topic_are_a_topic_beside_others_and_not_all_of_them() -> None:
+    queries = {"all": ["query 1", "query 2"], "red": QUERIES["red"]}
+    passages = {"all": ["{name} wrote", "{name} sang"], "red": PASSAGES["red"]}
+    found = wg.rank(Planted(1.0), queries, passages, GROUPS)
+    assert [(one.topic, one.contexts) for one in found.comparisons] == [
+        (OVERALL, 2 * 2 + 3 * 6),
+        (NO_TOPIC, 4),
+        ("red", 18),
+    ]
 
 
 def test_three_groups_have_all_pairs_and_each_with_the_rest() -> None:
@@ -231,6 +261,8 @@ def test_a_table_of_scores_needs_no_model(tmp_path: Path) -> None:
     one = overall(wg.rank(scores=path, groups=GROUPS))
     assert (one.model, one.passages, one.outcome) == ("scores.jsonl", "crossed", Outcome.ROBUST)
     assert one.pieces_x is None
+    words = ["rank", "wordllama", "--scores", str(path), "-o", str(tmp_path / "r")]
+    assert isinstance(CliRunner().invoke(app, words).exception, WeatherglassError)
     for change, message in (
         ([{**rows[0], "score": "high"}, *rows[1:]], naming("line 1", "high")),
         ([*rows, rows[0]], naming("line 193", "xa0")),
@@ -242,6 +274,40 @@ def test_a_table_of_scores_needs_no_model(tmp_path: Path) -> None:
             wg.rank(scores=path, groups=GROUPS)
     with pytest.raises(WeatherglassError, match=naming("scores")):
         wg.rank(scores=path, queries=["q"], passages=["{name}"], groups=GROUPS)
+
+
+def test_a_scorer_of_pairs_ranks_as_its_numbers_say() -> None:
+    model = Planted(3.0)
+
+    class Scorer:
+        def predict(self, pairs: list[tuple[str, str]]) -> list[float]:
+            rows = [model.encode(pair) for pair in pairs]
+            return [_cosine(*pair) for pair in rows]
+
+    found = wg.rank(queries=QUERIES, passages=PASSAGES, groups=GROUPS, scorer=Scorer().predict)
+    same = overall(audit(model))
+    assert overall(found).model == "Scorer"
+    assert overall(found).win_rate == same.win_rate
+    assert overall(found).p_random == pytest.approx(same.p_random)
+
+
+@pytest.mark.parametrize(
+    "scorer",
+    [
+        lambda _: [1.0],
+        lambda pairs: [float("nan")] * len(pairs),
+        lambda pairs: ["high"] * len(pairs),
+        lambda _: 1 / 0,
+        lambda _: None,
+        5,
+    ],
+)
+def test_a_scorer_that_does_not_give_a_number_per_pair_is_an_error_of_one_line(scorer: Any) -> None:
+    with pytest.raises(WeatherglassError, match="scorer") as caught:
+        wg.rank(queries=QUERIES, passages=PASSAGES, groups=GROUPS, scorer=scorer)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(WeatherglassError, match="scorer"):
+        wg.rank(scores="scores.csv", groups=GROUPS, scorer=scorer)
 
 
 @pytest.mark.parametrize("top", ["0", "0%", "100%", "1.5", "ten", "", None, True, "-3"])
@@ -285,3 +351,38 @@ def test_p_is_corrected_over_topics_and_pairs_but_not_over_models() -> None:
     judged = judge(pairs)
     assert [one.p_adjusted for one in judged] == pytest.approx([0.04, 0.04, 0.02])
     assert [one.outcome for one in judge([row("t", 0.03), row("u", 0.03)])] == [Outcome.UNCONFIRMED] * 2
+
+
+def test_a_preference_that_grew_is_found_and_one_that_shrank_is_not_worse() -> None:
+    weak, strong = audit(Planted(0.3)), audit(Planted(3.0))
+    (grown,) = changes(weak, strong)
+    assert grown.grew(0.05)
+    assert grown.after - grown.before == pytest.approx(overall(strong).win_rate - overall(weak).win_rate)
+    (shrunk,) = changes(strong, weak)
+    assert shrunk.p == grown.p
+    assert not shrunk.grew(0.05)
+    (same,) = changes(strong, strong)
+    assert (same.p, same.grew(0.05)) == (1.0, False)
+
+
+def test_audits_of_other_texts_or_models_are_not_compared() -> None:
+    one, other = audit(Planted(1.0)), wg.rank(Planted(1.0), {"red": ["a query"]}, {"red": ["{name}"]}, GROUPS)
+    with pytest.raises(WeatherglassError, match=naming("passages")):
+        changes(one, other)
+    second = Planted(0.0)
+    second.name = "second"
+    third = Planted(0.5)
+    third.name = "third"
+    two = audit([second, third])
+    with pytest.raises(WeatherglassError, match=naming("planted")):
+        changes(one, two)
+    assert [change.model for change in changes(two, two)] == ["second", "third"]
+
+
+def test_p_of_a_change_is_the_share_of_exchanges_of_the_names_changes() -> None:
+    before, after = audit(Planted(0.3)), audit(Planted(0.9))
+    moved = [b.mean_rank - a.mean_rank for a, b in zip(before.names, after.names, strict=True)]
+    observed = abs(sum(moved[:8]) - sum(moved) / 2)
+    sums = [sum(chosen) for chosen in combinations(moved, 8)]
+    hits = sum(abs(one - sum(moved) / 2) >= observed - 1e-9 for one in sums)
+    assert changes(before, after)[0].p == pytest.approx(hits / len(sums))

@@ -13,6 +13,7 @@ from tests.messages import naming
 from weatherglass.catalogue.published import word_set
 from weatherglass.errors import CatalogueError, UnknownNameError, WeatherglassError
 from weatherglass.ranking.texts import (
+    NO_TOPIC,
     Group,
     Materials,
     Text,
@@ -22,6 +23,7 @@ from weatherglass.ranking.texts import (
     own_texts,
     read_materials,
     texts_of,
+    topics_of,
 )
 
 GROUPS = {"A": ["Ann", "Eve"], "B": ["Ben", "Tom"]}
@@ -131,6 +133,7 @@ def test_groups_are_read_with_their_pronouns(tmp_path: Path, name: str, content:
         ),
         ({"chef": ["q"]}, {"cook": ["{name}"]}, GROUPS, naming("chef")),
         ({"chef": ["q"]}, {"chef": ["{name}"], "cook": ["{name}"]}, GROUPS, naming("cook")),
+        (["q"], {"chef": ["{name}"]}, GROUPS, naming("topic")),
         (["q"], {"chef": "{name}"}, GROUPS, naming("chef")),
         (["q"], None, GROUPS, naming("queries", "passages")),
         (3, ["{name}"], GROUPS, naming("queries", "an int")),
@@ -142,6 +145,13 @@ def test_materials_that_do_not_fit_are_refused_in_one_line(
     with pytest.raises(WeatherglassError, match=message) as caught:
         read_materials(queries, passages, groups)
     assert "\n" not in str(caught.value)
+
+
+def test_a_topic_called_all_means_none(tmp_path: Path) -> None:
+    shared = write(tmp_path, "p.csv", "topic,passage\nall,{name} here\nchef,{name} cooks\n")
+    found = read_materials({"chef": ["cook"], "nurse": ["care"]}, shared, GROUPS)
+    assert [found.passages_of(topic) for topic in ("chef", "nurse")] == [[0, 1], [0]]
+    assert topics_of([Text("q"), Text("r", "chef")]) == [NO_TOPIC, "chef"]
 
 
 def test_an_unknown_grouping_suggests_the_nearest_and_a_file_may_be_empty(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from tests.messages import naming
 from tests.oracles import du2021 as oracle
 from tests.oracles.checksum import checksum
+from tests.sheets import workbook
 
 from weatherglass.catalogue import load_test
 from weatherglass.errors import CorpusError, UnknownNameError
@@ -77,6 +78,18 @@ def test_pairs_and_targets_come_from_files_too(tmp_path: Path) -> None:
     assert pairs.present({"old", "young", "older"}) == [("old", "young")]
     (tmp_path / "mine.txt").write_text("nurse\ndoctor\nnurse\n", encoding="utf-8")
     assert target_list(str(tmp_path / "mine.txt")).words == ("nurse", "doctor")
+
+
+def test_pairs_and_targets_come_from_tables(tmp_path: Path) -> None:
+    (tmp_path / "age.xlsx").write_bytes(workbook({"A": [["old", "young"], ["older", "younger"]]}))
+    (tmp_path / "age.csv").write_text("old;young\nolder;younger\n", encoding="utf-16")
+    for name in ("age.xlsx", "age.csv"):
+        assert base_pairs(str(tmp_path / name)).pairs == (("old", "young"), ("older", "younger"))
+    (tmp_path / "bad.csv").write_text("old,young\nold,\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match=r"bad\.csv, line 2"):
+        base_pairs(str(tmp_path / "bad.csv"))
+    (tmp_path / "jobs.csv").write_text("word;share\nnurse;90,5\nclerk;60\nnurse;1\n", encoding="utf-8")
+    assert target_list(str(tmp_path / "jobs.csv")).words == ("nurse", "clerk")
 
 
 def test_mistakes_name_the_line_or_the_nearest_name(tmp_path: Path) -> None:

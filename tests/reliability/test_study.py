@@ -51,7 +51,7 @@ from weatherglass.report.study.figures import (
     drawings,
     remove_outdated_figures,
 )
-from weatherglass.report.study.plots import Subject
+from weatherglass.report.study.plots import FigureSubject
 from weatherglass.storage.atomic import UNFINISHED
 
 
@@ -603,7 +603,7 @@ def test_a_figure_says_what_it_leaves_out_and_its_title_fits() -> None:
     rows = alphas(
         {("books", "math"): nan, ("books", "arts"): nan, ("forum", "math"): nan, ("forum", "arts"): -3.0}
     )
-    subject = Subject("words_that_are_longer_than_a_figure_with_one_panel_is_wide", "glove")
+    subject = FigureSubject("words_that_are_longer_than_a_figure_with_one_panel_is_wide", "glove")
     none = pl.DataFrame(schema=schema_of("claims", ["dbwa"]))
     (drawing,) = consistency_by_query({"consistency_queries": rows, "claims": none}, subject)
     assert drawing.name == "consistency-words_that_are_longer_than_a_figure_with_one_panel_is_wide-glove"

@@ -16,7 +16,7 @@ from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests
 from weatherglass.metrics.weat.association import select_associations
 from weatherglass.report.figures import write_figures
-from weatherglass.report.measures import Spread, measure_map, spreads
+from weatherglass.report.measures import MetricSpread, measure_map, spreads
 
 
 def result(test: str, measure: str, d: float, mark: str = "") -> Result:
@@ -24,8 +24,8 @@ def result(test: str, measure: str, d: float, mark: str = "") -> Result:
 
 
 def test_a_spread_reads_as_a_sentence() -> None:
-    assert re.search(in_order("weat7", 0.2, 1.1, "9 of 20"), str(Spread("weat7", 0.2, 1.1, 9, 20)))
-    negative = str(Spread("weat7", -0.61, -0.01, 0, 2))
+    assert re.search(in_order("weat7", 0.2, 1.1, "9 of 20"), str(MetricSpread("weat7", 0.2, 1.1, 9, 20)))
+    negative = str(MetricSpread("weat7", -0.61, -0.01, 0, 2))
     assert re.search(in_order("weat7", "−0.6", "0.0", "0 of 2"), negative)
     assert "−0.0" not in negative
 
@@ -40,7 +40,7 @@ def test_a_spread_reaches_from_the_least_to_the_greatest_d() -> None:
             result("weat2", "dot/min", math.nan),
         ]
     )
-    assert ranges == [Spread("weat1", -0.4, 1.5, 2, 3), Spread("weat2", 0.3, 0.3, 0, 2)]
+    assert ranges == [MetricSpread("weat1", -0.4, 1.5, 2, 3), MetricSpread("weat2", 0.3, 0.3, 0, 2)]
 
 
 def test_the_sign_of_a_measure_without_direction_does_not_widen_the_spread() -> None:

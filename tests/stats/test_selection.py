@@ -79,6 +79,20 @@ def test_the_whole_interval_has_to_be_on_one_side_of_four_fifths(own: np.ndarray
     assert impact_ratios([best, own])[1].rule is rule
 
 
+def test_an_interval_below_four_fifths_does_not_decide_where_few_names_take_all_places() -> None:
+    best, own = np.array([0.8, 0.02, 0.0, 0.0]), np.array([0.012, 0.01, 0.011, 0.01])
+    wide = impact_ratios([best, own])[1]
+    assert (wide.ratio or 1) < 0.1
+    assert wide.rule is FourFifths.NOT_DECIDED
+    rng, false_alarms = np.random.default_rng(6), 0
+    queries = np.repeat(np.arange(12), 4)
+    for _ in range(300):
+        scores = 4 * rng.normal(size=(16, 1)) + rng.normal(size=(16, 48))
+        rates = rate_of_names(standing_among_copies(scores, queries).selected(0.1), queries)
+        false_alarms += any(one.rule is FourFifths.FAILS for one in impact_ratios(np.split(rates, 2)))
+    assert false_alarms <= 15 + 3 * np.sqrt(15)
+
+
 def test_a_group_that_is_never_selected_fails_only_if_chance_is_ruled_out() -> None:
     few = impact_ratios([np.array([0.5, 0.0, 0.0]), np.zeros(3)])[1]
     assert (few.ratio, few.low, few.high, few.rule) == (0.0, None, None, FourFifths.NOT_DECIDED)

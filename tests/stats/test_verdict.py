@@ -191,3 +191,15 @@ def test_power_is_at_the_level_after_correction() -> None:
     assert alone == pytest.approx(1.21, abs=0.03)
     assert among is not None
     assert among > 1.4
+
+
+def test_one_reading_is_robust_only_without_any_single_unit() -> None:
+    rows = [(1e-4, 1)]
+    assert decide([measure_unsigned_topic(rows, [True])])[0].outcome is Outcome.ROBUST
+    fragile = decide([measure_unsigned_topic(rows, [False])])[0]
+    assert (fragile.outcome, fragile.limit) == (Outcome.LIMITED, Limit.ONE_WORD)
+    unknown = decide([measure_unsigned_topic(rows, [None])])[0]
+    assert unknown.outcome is Outcome.LIMITED
+    several = [(1e-4, 1), (0.3, 1)]
+    assert decide([measure_unsigned_topic(several, [True, False])])[0].outcome is Outcome.ROBUST
+    assert decide([measure_unsigned_topic(several, [False, True])])[0].outcome is Outcome.LIMITED

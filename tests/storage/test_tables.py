@@ -100,7 +100,7 @@ def test_text_files(tmp_path: Path, name: str, content: str, expected: list[list
         ("a.csv", "a,b\x1b[2J", ["line 1", "control character"]),
         ("a.csv", b"\xff\xfea", ["UTF-16"]),
         ("a.csv", b"\x81\x8d", ["UTF-8", "Windows-1252"]),
-        ("a.csv", f"a\n{'x' * 10_001}\n", ["line 2", 10_000]),
+        ("a.csv", f"a\n{'x' * 100_001}\n", ["line 2", 100_000]),
         ("a.csv", ",".join(map(str, range(300))), [256, "columns"]),
         ("a.jsonl", '{"word": "a"}\n{"word": a}\n', ["line 2, column 10", "malformed JSON"]),
         ("a.jsonl", '{"word": ["a"]}\n', ["line 1", "'word'"]),
@@ -124,8 +124,9 @@ def test_limits_of_a_text_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(CatalogueError, match=naming(3, "rows")):
         read_table(_file(tmp_path, "a.txt", "a\nb\nc\nd\n"), CatalogueError, most_rows=3)
     monkeypatch.setattr(tables, "MOST_BYTES", 4)
-    with pytest.raises(CatalogueError, match=naming("5 bytes")):
-        read(tmp_path, "b.txt", "abcde")
+    with pytest.raises(CatalogueError, match=naming("101 bytes", "100 bytes")):
+        read_table(_file(tmp_path, "b.txt", "x" * 101), CatalogueError, most_rows=1)
+    assert read_table(_file(tmp_path, "b.txt", "x" * 101), CatalogueError, most_rows=2).width == 1
 
 
 def _file(folder: Path, name: str, content: str) -> Path:
@@ -186,7 +187,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], list[object]]] = {
     "rows": (lambda: sheet(ONE * 400), [300, "rows"]),
     "columns": (lambda: sheet(f"<row>{'<c><v>1</v></c>' * 300}</row>"), [256, "columns"]),
     "a far column": (lambda: sheet('<row><c r="ZZZ1"><v>1</v></c></row>'), ["ZZZ1"]),
-    "a long text": (lambda: workbook({"A": [["x" * 10_001]]}), ["A1", 10_000]),
+    "a long text": (lambda: workbook({"A": [["x" * 100_001]]}), ["A1", 100_000]),
     "other packing": (lambda: zipped({RELATIONS: b"<a/>"}, zipfile.ZIP_LZMA), [RELATIONS]),
     "control characters": (lambda: workbook({"A": [["a_x001B_[2J"]]}), ["row 1", "control character"]),
     "half a character": (lambda: workbook({"A": [["a_xD83D_"]]}), ["row 1", "control character"]),
@@ -271,6 +272,14 @@ def test_rows_by_the_names_of_columns(tmp_path: Path) -> None:
     assert rows.unused == ("note",)
     assert [row.place for row in rows] == [f"{path}, line {number}" for number in (2, 3)]
     assert (len(rows), rows.rows[0]["name"]) == (2, "Emily")
+
+
+def test_numbers_of_rows(tmp_path: Path) -> None:
+    path = _file(tmp_path, "s.csv", "name;score\nEmily;0,5\nLakisha;\n")
+    rows = read_rows(path, ("name",), ("score", "weight"))
+    assert (rows.numbers("score"), rows.numbers("weight")) == ([0.5, None], [None, None])
+    with pytest.raises(CatalogueError, match=naming("line 2", "'Emily'")):
+        rows.numbers("name")
 
 
 def test_a_single_column_needs_no_header(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from weatherglass.audit.registrations import registrations_for
 from weatherglass.audit.run import Run
 from weatherglass.audit.settings import Settings, chosen_settings
 from weatherglass.audit.stored import read_record
+from weatherglass.catalogue.pairs import PAIRS
 from weatherglass.catalogue.test import Test
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.encoders.in_memory import models_in
@@ -51,7 +52,8 @@ def run(
             dict or frame of word vectors, an object with `.encode` or `.transform`, a function texts → array (see
             `model`). A dict gives names, as in {"old": before, "new": after}. A * in a path selects a family of models,
             such as the seeds of one embedding; record["families"] then has their spread.
-        tests: names, globs, paths of files or folders, or tests of your own; all 46 published ones by default.
+        tests: names, globs, paths of files or folders, or tests of your own; all 46 published ones by default, or the
+            catalogue's sentence pairs if all metrics are of pairs.
         metrics: spellings such as "cosine/mean", globs over them, or metrics of your own.
         settings: how to test and judge; see `Settings`.
         jobs: the number of local processes.
@@ -78,6 +80,8 @@ def run(
     given: Sequence[Any] = (metrics, tests)
     asked_for, asked_tests = (some if isinstance(some, list | tuple) else [some] for some in given)
     selected = select_metrics(asked_for)
+    if list(asked_tests) == ["*"] and all(metric.info.shape.attributes.most == 0 for metric in selected):
+        asked_tests = [PAIRS]
     named = [metric for metric in asked_for if not (isinstance(metric, str) and "*" in metric)]
     by_name = selected if len(named) == len(asked_for) else select_metrics(named) if named else []
     if chosen.profile:

@@ -47,7 +47,7 @@ from weatherglass.mitigation_evaluation.verdict import (
     ENDING,
     Evaluation,
     HeldOut,
-    Row,
+    MetricChange,
     held_out_test,
     verdict,
     with_holm,
@@ -207,7 +207,7 @@ def _rows(
     folder: Path,
     workers: Backend,
     progress: Progress,
-) -> list[Row]:
+) -> list[MetricChange]:
     """Return a row per test and metric, before and after; a metric that does not fit a test has no row."""
     plain = PlannedModel.of(model.encoder)
     models = [replace(plain, name=BEFORE), replace(model, name=AFTER)]
@@ -238,11 +238,11 @@ def kind_of_ends(test: Test, attribute: Collection[str]) -> str:
     return "" if counts["targets"] == counts["attributes"] else max(counts, key=lambda kind: counts[kind])
 
 
-def _row(before: Result, after: Result, change: Difference | None, ends: str) -> Row:
+def _row(before: Result, after: Result, change: Difference | None, ends: str) -> MetricChange:
     nothing_left = before.info.from_scores and all(abs(one.score) < ROUNDING for one in after.scores)
     if nothing_left:  # d of rounding errors could have any size and sign
         after, change = replace(after, value=0.0, p_value=1.0), None
-    return Row(
+    return MetricChange(
         test=before.row,
         metric=before.metric,
         poolable=before.info.poolable and not before.uses_part,

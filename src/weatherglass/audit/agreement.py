@@ -15,7 +15,7 @@ from weatherglass.stats.ranking import RankAgreement, kendall_tau, rank_agreemen
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
+class MetricRanking:
     """The models ranked by one metric, the one farthest from the value without bias first."""
 
     metric: str
@@ -41,7 +41,7 @@ class MetricAgreement:
     """How several metrics rank the same models and tests."""
 
     tests: int
-    rankings: tuple[Ranking, ...]
+    rankings: tuple[MetricRanking, ...]
     pairs: tuple[Pair, ...]
     why_no_tau: str = ""
     """Why no tau is given; empty if there are enough tests."""
@@ -61,7 +61,7 @@ class MetricAgreement:
     def from_json(cls, record: Mapping[str, Any]) -> MetricAgreement:
         """Return the agreement that `to_json` stored."""
         rankings = (
-            Ranking(one["metric"], tuple(one["models"]), tuple(map(_number, one["sizes"])))
+            MetricRanking(one["metric"], tuple(one["models"]), tuple(map(_number, one["sizes"])))
             for one in record["rankings"]
         )
         return cls(
@@ -123,10 +123,12 @@ def metric_agreement(results: Sequence[Result], seed: int = 0) -> MetricAgreemen
     )
 
 
-def _ranking(metric: str, models: Sequence[str], table: Matrix) -> Ranking:
+def _ranking(metric: str, models: Sequence[str], table: Matrix) -> MetricRanking:
     means = table.mean(axis=0)
     order = np.argsort(-means, kind="stable")
-    return Ranking(metric, tuple(models[place] for place in order), tuple(float(means[n]) for n in order))
+    return MetricRanking(
+        metric, tuple(models[place] for place in order), tuple(float(means[n]) for n in order)
+    )
 
 
 def _pair(first: str, second: str, table: Matrix, other: Matrix, seed: int) -> Pair:

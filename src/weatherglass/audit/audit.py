@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from weatherglass.arrays import Matrix
 from weatherglass.audit.conclude import conclude
 from weatherglass.audit.covariances import covariances_for, enlarged, estimate_covariances
 from weatherglass.audit.encode import Encodings, encode_texts
@@ -12,6 +13,7 @@ from weatherglass.audit.evaluate import Job, evaluate_job
 from weatherglass.audit.folder import RunFolder
 from weatherglass.audit.judge import judge
 from weatherglass.audit.known_sets import (
+    TargetTexts,
     fitted_on_test,
     known_sets,
     other_tokens,
@@ -19,14 +21,15 @@ from weatherglass.audit.known_sets import (
     related_words_in,
     whole_pairs,
 )
+from weatherglass.audit.pairs import score_pairs, score_words
 from weatherglass.audit.plan import Part, Plan, PlannedModel, PlannedResult, why_not
 from weatherglass.audit.record import finished_record, kept_keys, now, run_record
 from weatherglass.audit.registrations import Registration
 from weatherglass.audit.results import Failure, Result
 from weatherglass.audit.run import Run
 from weatherglass.audit.verdict import outcomes_record
-from weatherglass.catalogue.test import Test
-from weatherglass.errors import ClusterError, OutputError, UnitError, WeatherglassError, reason
+from weatherglass.catalogue.test import PAIR, Test
+from weatherglass.errors import ClusterError, EncoderError, OutputError, UnitError, WeatherglassError, reason
 from weatherglass.metrics.base import Metric
 from weatherglass.metrics.weat.covariance import Covariance
 from weatherglass.parallel import Backend
@@ -127,7 +130,9 @@ class Audit:
     def _compute_model(self, model: PlannedModel) -> None:
         """Compute the missing results of one model; each distinct text is encoded once."""
         plan = self.plan
-        rows = [row for row in plan.rows if row.model is model and row.key not in self.finished]
+        missing = [row for row in plan.rows if row.model is model and row.key not in self.finished]
+        rows = [row for row in missing if row.metric.info.needs == "vectors"]
+        asked = [row for row in missing if row.metric.info.needs != "vectors"]
         if rows:
             tests = list({row.test.name: row.test for row in rows}.values())
             encodings = self._encode(model, tests, rows)
@@ -138,6 +143,13 @@ class Audit:
             for metric in plan.metrics
             if not plan.parts[test.name, metric.name] and metric.name not in plan.optional
         ]
+        if asked:
+            try:
+                self._ask_language_model(model, asked)
+            except EncoderError as error:
+                if not rows:
+                    raise
+                self._fail(model, asked, error)
         if not rows:
             return
         whitened = any(row.metric.info.covariances for row in rows)
@@ -151,10 +163,21 @@ class Audit:
             by_class.setdefault(type(row.metric), []).append(row.metric)
         by_name = {test.name: test for test in tests}
         jobs = [(by_name[name], part, m) for (name, part), some in work.items() for m in some.values()]
-        keys = {(row.test.name, row.metric.name, row.part): row.key for row in rows}
-        self.progress.stage(f"testing {model.name}", len(jobs))
         made = self._jobs(model, jobs, encodings, covariances)
-        for outcome in self.workers.map(evaluate_job, made, encodings.vectors):
+        self._evaluate(model, made, encodings.vectors, rows, len(jobs))
+
+    def _evaluate(
+        self,
+        model: PlannedModel,
+        jobs: Iterable[Job],
+        vectors: Matrix,
+        rows: Sequence[PlannedResult],
+        number: int | None = None,
+    ) -> None:
+        """Compute jobs and store their results; their number is that of the rows unless it is given."""
+        keys = {(row.test.name, row.metric.name, row.part): row.key for row in rows}
+        self.progress.stage(f"testing {model.name}", len(rows) if number is None else number)
+        for outcome in self.workers.map(evaluate_job, jobs, vectors):
             job = outcome.unit
             if outcome.value is None:
                 self.failures.append(Failure(model.name, job.test.name, reason(outcome.error)))
@@ -166,6 +189,44 @@ class Audit:
                     if self.folder.table_is_due():
                         self.folder.write_table(self._results())
             self.progress.advance()
+
+    def _fail(self, model: PlannedModel, rows: Sequence[PlannedResult], error: WeatherglassError) -> None:
+        """Note that results cannot be computed, except those that only a glob asked for."""
+        named = (row for row in rows if row.metric.name not in self.plan.optional)
+        self.failures += [Failure(model.name, row.test.name, str(error)) for row in named]
+
+    def _ask_language_model(self, model: PlannedModel, rows: Sequence[PlannedResult]) -> None:
+        """Compute results of metrics that need log-probabilities: of sentence pairs, and of words in templates."""
+        settings = self.plan.settings
+        paired = [row for row in rows if row.test.context == PAIR]
+        if paired:
+            scored = score_pairs(model, paired, self.workers, self.progress)
+            jobs = (
+                Job(
+                    *(model.name, model.options, row.test, row.part, sets, missing),
+                    (*map(as_warning, row.test.warnings), *warnings),
+                    *([row.metric], settings),
+                    registrations=self.registrations,
+                )
+                for row, sets, missing, warnings in scored.rows
+            )
+            self._evaluate(model, jobs, scored.array, paired)
+        for row in rows:
+            if row.test.context == PAIR:
+                continue
+            try:
+                words = score_words(model, row, self.workers, self.progress)
+            except UnitError as error:
+                self._fail(model, [row], error)
+                continue
+            job = Job(
+                *(model.name, model.options, row.test, row.part, words.sets, words.missing),
+                tuple(map(as_warning, row.test.warnings)),
+                *([row.metric], settings),
+                registrations=self.registrations,
+                targets=TargetTexts(words.pieces, None),
+            )
+            self._evaluate(model, [job], words.table, [row])
 
     def _encode(self, model: PlannedModel, tests: Sequence[Test], rows: Sequence[PlannedResult]) -> Encodings:
         """Return the vectors of all texts that these results need."""

@@ -198,7 +198,13 @@ class _Group:
         from weatherglass.stats.verdict import measure_topic, measure_unsigned_topic
 
         if not self.signed_d:
-            return measure_unsigned_topic([(row.p_value, row.lean) for row in self.tested])
+            stable = [
+                row.robustness.hangs_on("word", alpha) is None if row.robustness else None
+                for row in self.tested
+            ]
+            one_reading = self.tested[0].info.one_reading
+            rows = [(row.p_value, row.lean) for row in self.tested]
+            return measure_unsigned_topic(rows, stable if one_reading else None)
         tests = []
         for row in self.tested:
             words = sorted(unit_scores(row.scores, "words"), key=lambda unit: unit.role)  # X before Y

@@ -11,6 +11,7 @@ import numpy as np
 from weatherglass.arrays import AnyMatrix, ArrayError, Matrix, real_array
 from weatherglass.encoders import ENCODERS, load_encoder
 from weatherglass.encoders.base import (
+    PER_TOKEN,
     Asked,
     Coverage,
     Model,
@@ -114,7 +115,7 @@ def observe(
             progress.advance(len(some))
     rows = [known[asked] for asked in distinct]
     coverage = [row.coverage for row in rows]
-    if what == "log-probabilities":
+    if what in PER_TOKEN:
         return Observations(distinct, what, [row.values for row in rows], coverage)
     widths = {len(row.values) for row in rows}
     if len(widths) > 1:

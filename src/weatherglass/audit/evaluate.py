@@ -228,7 +228,7 @@ class Job:
     options: str
     test: Test
     part: Part
-    """Which of its sets are measured."""
+    """The sets of the test that are measured."""
     sets: list[KnownSet]
     missing: MissingWords
     warnings: tuple[Warning, ...]

@@ -101,7 +101,7 @@ def explain(
 
 Units = Sequence[UnitScore]
 Show = Callable[[float], str]
-"""Returns a number as text, with the chosen number of digits."""
+"""Return a number as text, with the chosen number of digits."""
 
 
 def _of_role(units: Units, role: str) -> Units:

@@ -22,7 +22,7 @@ SAME = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ReferenceStanding:
     """Where a topic's d̄ lies among the reference models."""
 
     above: int
@@ -43,7 +43,7 @@ def reference_effect_sizes() -> dict[str, dict[str, float]]:
     return found
 
 
-def standing(rows: Sequence[Result], effect_sizes: Mapping[str, float | None]) -> Standing | None:
+def standing(rows: Sequence[Result], effect_sizes: Mapping[str, float | None]) -> ReferenceStanding | None:
     """Return how the mean d of these results compares with the reference models; None if it cannot be compared."""
     if any((r.metric, r.permute, r.ddof) != (DEFAULT_METRIC, "words", 1) for r in rows):
         return None
@@ -58,4 +58,4 @@ def standing(rows: Sequence[Result], effect_sizes: Mapping[str, float | None]) -
     if not means:
         return None
     mean = math.fsum(own.values()) / len(own)
-    return Standing(sum(other < mean for other in means.values()), len(means), means)
+    return ReferenceStanding(sum(other < mean for other in means.values()), len(means), means)

@@ -19,7 +19,7 @@ REGISTRIES: dict[str, Registry[Any]] = {table.noun: table for table in (SIMILARI
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A registered value, pickled by reference: where its functions are imported from, not their code."""
+    """A registered value, pickled by reference, so with the place of its functions instead of their code."""
 
     noun: str
     """The noun of its registry: similarity, statistic or covariance estimator."""

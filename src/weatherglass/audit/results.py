@@ -327,7 +327,7 @@ class UnitScore(NamedTuple):
     """The score of a unit that the test permutes: an element, or a word with the mean over its elements."""
 
     role: str
-    """The set it is in."""
+    """The set that contains it."""
     name: str
     """The element's text, or the word."""
     score: float

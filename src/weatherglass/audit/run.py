@@ -80,12 +80,16 @@ class Run:
         if status == "complete":
             return list(self.lacking)
         if status == "incomplete":
-            return [*self.lacking, f"{self._not_computed()}; the page shows the others."]
-        state = "still running, or was killed" if status == "running" else status
-        return [*self.lacking, f"The run is {state}; the results are those that were finished."]
+            return [*self.lacking, f"{self.state}; the others are shown."]
+        return [*self.lacking, f"The run is {self.state}; the results are those that were finished."]
 
-    def _not_computed(self) -> str:
-        return f"{_counted(len(self.failures), 'test')} could not be computed"
+    @property
+    def state(self) -> str:
+        """Return whether the run is complete, in words: "6 tests could not be computed"."""
+        if self.failures:
+            return f"{_counted(len(self.failures), 'test')} could not be computed"
+        status = str(self.record.get("status", "complete"))
+        return "still running, or was killed" if status == "running" else status
 
     @property
     def alpha(self) -> float:
@@ -307,8 +311,7 @@ class Run:
             _counted(len({getattr(result, name) for result in self.results}), name)
             for name in ("model", "test", "metric")
         ]
-        status = self._not_computed() if self.failures else self.record.get("status")
-        title = f"{_counted(len(self.results), 'result')} ({', '.join(counts)}), {status}"
+        title = f"{_counted(len(self.results), 'result')} ({', '.join(counts)}), {self.state}"
         if judged:
             title += "; verdicts: " + ", ".join(f"{number} {name}" for name, number in judged.items())
         return title

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from weatherglass.audit.reference import Standing
+from weatherglass.audit.reference import ReferenceStanding
 from weatherglass.audit.results import Result
 from weatherglass.stats import Limit, Outcome
 from weatherglass.warnings import Warning
@@ -91,7 +91,7 @@ class Verdict:
     """The smallest D that is found with 80 % power at the level after correction."""
     human: Mapping[str, float]
     """d of people in the Implicit Association Test, for the tests that have one."""
-    reference: Standing | None = None
+    reference: ReferenceStanding | None = None
     """How the mean d compares with the reference models; None if they lack these tests or this metric."""
 
     def to_json(self) -> dict[str, Any]:
@@ -105,7 +105,12 @@ class Verdict:
         lists = {name: tuple(record[name]) for name in ("tests", "measured", "marked", "fragile")}
         sets = tuple(map(tuple, record["sets"]))
         return cls(
-            **{**record, **lists, "sets": sets, "reference": Standing(**reference) if reference else None}
+            **{
+                **record,
+                **lists,
+                "sets": sets,
+                "reference": ReferenceStanding(**reference) if reference else None,
+            }
         )
 
 
@@ -149,6 +154,8 @@ def reason(verdict: Verdict) -> str:
         case Outcome.ROBUST:
             random = f"{p_text(verdict.p_both_adjusted)} for random attributes"
             multiverse = " and in the multiverse" if verdict.multiverse_p is not None else ""
+            if verdict.effect_size is None:  # sentence pairs, which have no attribute words
+                return f"{corrected}; it holds without any single unit{multiverse}"
             return f"{corrected}, {random}; it holds without any single word{multiverse}"
         case Outcome.LIMITED:
             return f"{corrected}; {_why_limited(verdict)}"

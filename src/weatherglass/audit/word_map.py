@@ -21,6 +21,7 @@ from weatherglass.audit.encode import Encodings, encode_texts
 from weatherglass.audit.plan import PlannedModel
 from weatherglass.catalogue import load_test
 from weatherglass.catalogue.test import ElementSet, Test
+from weatherglass.catalogue.words import read_words
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.encoders.in_memory import one_model_in
 from weatherglass.errors import UnitError, WeatherglassError
@@ -28,10 +29,12 @@ from weatherglass.metrics.sc_weat import standardised_cosines
 from weatherglass.parallel import Backend, backend
 from weatherglass.parallel.base import values_of
 from weatherglass.progress import Progress, Silent, check_progress
-from weatherglass.registry import checked_text, checked_texts, one_of, wrong_type
+from weatherglass.registry import checked_text, checked_texts, one_of, shown, wrong_type
 from weatherglass.stats import DEFAULT_CORRECTION
 from weatherglass.stats.multiplicity import ADJUSTMENTS, adjust
 from weatherglass.stats.permutation import Budget, permutation_test
+from weatherglass.storage.reading import is_regular_file
+from weatherglass.storage.tables import TABLES
 
 BUDGET = Budget(seconds=0.05)
 """The budget for p of one word; there are many words, so certified bounds within 1 % replace long counts."""
@@ -91,10 +94,11 @@ class WordMap:
 
 
 def word_map(
-    words: Collection[str] | Mapping[str, float | None],
+    words: Collection[str] | Mapping[str, float | None] | str | Path,
     attributes: str | Test | Sequence[Sequence[str]] = DEFAULT_ATTRIBUTES,
     model: Any = DEFAULT_MODEL,
     *,
+    facts: str | None = None,
     correction: str = DEFAULT_CORRECTION,
     jobs: int = 1,
     scheduler: str | None = None,
@@ -103,12 +107,15 @@ def word_map(
 ) -> WordMap:
     """Measure to which of two attribute sets each word leans.
 
-    The model may also come first, as in `run`: word_map(model, words, attributes).
+    The model may also come first, as in `run`: words(model, words, attributes). `words` and `word_map` are the same
+    function.
 
     Args:
-        words: the words, or a mapping from words to facts, such as the share of women in an occupation.
+        words: the words; a mapping or a pandas Series from words to facts, such as the share of women in an occupation;
+            or the path of a list or table (.txt, .csv, .tsv, .xlsx).
         attributes: a test whose A and B are used (weat7 has male and female terms), or two lists of words.
         model: a spec, or an object in memory, as `run` takes it.
+        facts: the column of facts, if `words` is a table.
         correction: the correction over the words, holm or benjamini-hochberg.
         jobs: the number of local processes.
         scheduler: a Dask cluster to use instead (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS with an engine
@@ -124,11 +131,11 @@ def word_map(
     if not _are_words(words) and _are_words(attributes):
         given = model if model is not DEFAULT_MODEL else DEFAULT_ATTRIBUTES
         words, attributes, model = attributes, given, words  # type: ignore[assignment]
-    facts = _facts(words)
+    facts_of = _facts(words, facts)
     sets = _attribute_sets(attributes)
     workers = backend(jobs, scheduler, shared_dir)
     found, progress = PlannedModel.of(one_model_in(model)), progress or Silent()
-    texts = [*facts, *(text for _, texts in sets for text in texts), *found.texts()]
+    texts = [*facts_of, *(text for _, texts in sets for text in texts), *found.texts()]
     encodings = encode_texts(found.encoder, texts, workers, progress)
     known = {name: [t for t in dict.fromkeys(texts) if encodings.known(t)] for name, texts in sets}
     for (name, given), left in zip(sets, known.values(), strict=True):
@@ -137,10 +144,10 @@ def word_map(
                 f"{found.name} knows {len(left)} of the {len(given)} words of {name}; 2 are needed"
             )
     vectors = encodings.transformed(found.transforms)
-    readable = [w for w in facts if encodings.known(w)]
+    readable = [w for w in facts_of if encodings.known(w)]
     table, n_a = _cosines(readable, list(known.values()), vectors)
     p_values = _p_values(table, n_a, found.name, workers, progress)
-    mapped = _mapped(readable, table, n_a, p_values, correction, facts)
+    mapped = _mapped(readable, table, n_a, p_values, correction, facts_of)
     (a, _), (b, _) = sets
     return WordMap(
         found.name,
@@ -149,33 +156,54 @@ def word_map(
         correction,
         tuple(sorted(mapped, key=lambda word: (math.isnan(word.effect_size), -word.effect_size))),
         tuple(
-            dict.fromkeys(t for t in [*facts, *(t for _, ts in sets for t in ts)] if not encodings.known(t))
+            dict.fromkeys(
+                t for t in [*facts_of, *(t for _, ts in sets for t in ts)] if not encodings.known(t)
+            )
         ),
         fact_correlation(mapped),
     )
 
 
 def _are_words(given: object) -> bool:
-    """Return whether this is a collection of texts, or a mapping from words to numbers."""
+    """Return whether this is a collection of texts, a mapping from words to numbers, or the path of a list of words."""
+    if isinstance(given, str | os.PathLike):
+        path = Path(given)
+        return path.suffix.lower() in (*TABLES, ".txt") and is_regular_file(path)
     if isinstance(given, Mapping):
         return all(value is None or isinstance(value, Real) for value in given.values())
     return (
         isinstance(given, Collection)
-        and not isinstance(given, str | bytes)
+        and not isinstance(given, bytes)
         and len(getattr(given, "shape", ())) <= 1  # a frame of vectors has two
-        and all(isinstance(word, str) for word in given)
+        and (_is_series_of_numbers(given) or all(isinstance(word, str) for word in given))
     )
 
 
-def _facts(words: object) -> dict[str, float | None]:
+def _is_series_of_numbers(given: object) -> bool:
+    """Return whether this is a pandas Series of numbers, whose index has the words."""
+    kind = getattr(getattr(given, "dtype", None), "kind", "")
+    return hasattr(given, "to_dict") and hasattr(given, "index") and kind in ("i", "u", "f")
+
+
+def _facts(words: Any, column: str | None) -> dict[str, float | None]:
     """Return a fact by word, None for a word without one.
+
+    Args:
+        words: words in any form.
+        column: the column of facts, if they are in a table.
 
     Raises:
         WeatherglassError: if these are not words.
     """
     if not _are_words(words):
-        raise wrong_type("words", "a list of words, or a dict of numbers by word", words)
-    facts = dict(words) if isinstance(words, Mapping) else dict.fromkeys(words)  # type: ignore[call-overload]
+        raise wrong_type("words", "a list of words, a dict of numbers by word, or the path of a list", words)
+    if isinstance(words, str | os.PathLike):
+        return read_words(Path(words), column).words
+    if column is not None:
+        raise WeatherglassError(f"facts='{shown(column)}' names a column of a table; give its path as words")
+    if _is_series_of_numbers(words):
+        words = {word: None if math.isnan(fact) else float(fact) for word, fact in words.to_dict().items()}
+    facts: dict[str, float | None] = dict(words) if isinstance(words, Mapping) else dict.fromkeys(words)
     if not facts:
         raise WeatherglassError("no words are given; a map needs at least one")
     for word in facts:

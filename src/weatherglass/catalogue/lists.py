@@ -34,8 +34,8 @@ PARTS = {
 ROLES = dict(zip(range(4), set_roles(2, 2), strict=True))
 _NAMED_ROLE = re.compile(r"([XYAB])\s*[:=]\s*(.+)", re.IGNORECASE)
 _ROLE = re.compile(r"[XYAB]|[XA](?:[3-9]|[1-9]\d)")
-FEWEST_REPEATED = 4
-"""Number of cells from which recurring ones are taken for the names of sets."""
+FEWEST_REPEATED = 3
+"""Number of cells below the first from which recurring ones are taken for the names of sets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,8 @@ class SetTable:
     table: Table
     layout: str
     tests: tuple[Sets, ...]
+    stated: Mapping[str, str]
+    """The columns that the user named: set, word."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -95,7 +97,8 @@ class SetTable:
     def unclear_roles(self, sets: Sets) -> CatalogueError:
         """Return the error for sets whose roles nobody stated."""
         names = list(sets.words)
-        example = ",".join(f"{role}={name}" for role, name in zip("XYAB", names, strict=False))
+        roles = zip("XYAB", names, strict=False)
+        example = ",".join(f"{part}={name}" for part, name in (*self.stated.items(), *roles))
         return CatalogueError(
             f"{self.table.path}: {len(names)} sets ({shown(', '.join(names))}), but not which are compared; write the "
             f"role before each name (X: {names[0]}), or run: weatherglass tests init {self.table.path.stem}.toml "
@@ -168,7 +171,7 @@ def read_sets(
     found = _parts(table, stated)
     layout = one_of("layout", layout, LAYOUTS) if layout else _layout(table, found, stated, columns)
     read = _wide(table, columns) if layout == "wide" else _long(table, found, columns)
-    return SetTable(table, layout, tuple(read), (*table.notes, *_odd_words(table, read)))
+    return SetTable(table, layout, tuple(read), stated, (*table.notes, *_odd_words(table, read)))
 
 
 def _parts(table: Table, stated: Mapping[str, str]) -> dict[str, int]:
@@ -208,45 +211,61 @@ def _layout(
 
 
 def _repeats(cells: Sequence[str]) -> bool:
-    """Return whether cells recur, as the names of sets in a long table do, and words in a list do not."""
-    filled = [cell for cell in cells if cell]
-    return len(filled) >= FEWEST_REPEATED and (filled[0] in filled[1:] or 2 * len(set(filled)) <= len(filled))
+    """Return whether cells recur, as the names of sets in a long table do, and words in a list do not.
+
+    The name of a set can be one of its words ("family"), but then no other word recurs.
+    """
+    first, *others = [cell for cell in cells if cell]
+    distinct = len(set(others))
+    few = 3 * distinct <= 2 * len(others) or (first in others and distinct < len(others))
+    return few and len(others) >= FEWEST_REPEATED
 
 
 def _wide(table: Table, columns: Mapping[str, str]) -> list[Sets]:
     """Return the sets of a table with a column per set; with four columns, their order gives the roles."""
-    first = table.rows[0]
     chosen = {role: column_named(table, name) for role, name in columns.items()}
     places = list(chosen.values()) or list(range(table.width))
-    _refuse_twice(table, "column", [table.rows[0].cells[place] for place in places])
     words: dict[str, list[str]] = {}
     roles: dict[str, str] = {}
     for place in places:
-        heading = first.cells[place]
-        if not heading:
-            raise CatalogueError(
-                f"{table.place(first)}: column {place + 1} has no name; the first row names the sets"
-            )
-        cells = [cell for cell in table.column(place) if cell]
-        if not cells:
-            raise CatalogueError(f"{table.path}: the set '{shown(heading)}' has no words")
-        if is_numeric(cells):
-            raise CatalogueError(
-                f"{table.path}: column '{shown(heading)}' contains numbers, not words; delete it, or name the sets: "
-                "weatherglass tests init --from FILE --columns X=NAME,Y=NAME,A=NAME,B=NAME"
-            )
-        role, name = _stated_role(heading)
-        words[name] = cells
-        if role and not chosen:
+        role, name = _stated_role(_heading(table, place))
+        if name in words:
+            raise CatalogueError(f"{table.path}: two sets are called '{shown(name)}'; rename one")
+        words[name] = [cell for cell in table.column(place) if cell]
+        if role:
             roles[role] = name
-    _refuse_twice(table, "set", [_stated_role(first.cells[place])[1] for place in places])
+    numeric = [name for name, cells in words.items() if is_numeric(cells)]
+    if len(words) - len(numeric) == 1:
+        facts = f" --facts '{shown(numeric[0])}'" if numeric else ""
+        raise CatalogueError(
+            f"{table.path}: one column of words is a list, not a test; for single words, run: weatherglass words -w "
+            f"{table.path.name}{facts}"
+        )
+    for name, cells in words.items():
+        if not cells:
+            raise CatalogueError(f"{table.path}: the set '{shown(name)}' has no words")
+    if numeric:
+        raise CatalogueError(
+            f"{table.path}: column '{shown(numeric[0])}' contains numbers, not words; delete it, or name the sets: "
+            "weatherglass tests init --from FILE --columns X=NAME,Y=NAME,A=NAME,B=NAME"
+        )
     if chosen:
-        roles = {role: _stated_role(first.cells[place])[1] for role, place in chosen.items()}
+        roles = dict(zip(chosen, words, strict=True))
     elif not roles and len(words) == len(ROLES):
         roles = dict(zip(ROLES.values(), words, strict=True))
     elif len(roles) < len(words):
         roles = {}
     return [Sets(words, roles)]
+
+
+def _heading(table: Table, place: int) -> str:
+    first = table.rows[0]
+    if not first.cells[place]:
+        raise CatalogueError(
+            f"{table.place(first)}: column {place + 1} has no name; the first row names the sets, so delete a title "
+            "above it, or use weatherglass tests init --from FILE --no-header"
+        )
+    return first.cells[place]
 
 
 def _stated_role(heading: str) -> tuple[str, str]:
@@ -255,12 +274,6 @@ def _stated_role(heading: str) -> tuple[str, str]:
         return match[1].upper(), match[2]
     number = FILE_ROLES.get(heading.casefold())
     return ("" if number is None else ROLES[number]), heading
-
-
-def _refuse_twice(table: Table, noun: str, names: Sequence[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise CatalogueError(f"{table.path}: two {noun}s are called '{shown(name)}'; rename one")
 
 
 def _long(table: Table, found: Mapping[str, int], columns: Mapping[str, str]) -> list[Sets]:

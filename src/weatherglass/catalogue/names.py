@@ -46,6 +46,7 @@ CONTEXTS = {
     "sent": "in sentences",
     "sent-unbleached": "in a telling sentence",
     "paragraph": "in a vignette",
+    "pair": "sentence pairs",
 }
 LISTS = {
     "weat4": "names of a CV study",

@@ -38,7 +38,11 @@ def catalogue_names() -> tuple[str, ...]:
 
 @cache
 def catalogue_test(name: str) -> Test:
-    """Return the test of that name, which must be one of `catalogue_names`."""
+    """Return the test of that name, which must be one of `catalogue_names`, or a test of pairs."""
+    from weatherglass.catalogue.pairs import pair_names, shipped_pair_test
+
+    if name in pair_names():
+        return shipped_pair_test(name)
     if name in table("fields"):
         return _field_test(name)
     base = name.removeprefix(SENTENCE_PREFIX)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from weatherglass.catalogue.checks import write_test_file
 from weatherglass.catalogue.jsonl import export_test, read_jsonl
+from weatherglass.catalogue.pairs import PAIRS, pair_names
 from weatherglass.catalogue.published import (
     FIELDS,
     SENTENCE_PREFIX,
@@ -60,7 +61,7 @@ def load_tests(patterns: Sequence[str | Path]) -> list[Test]:
     """Return tests by names, globs like `sent-*`, topics, files, and folders of files; in the order given, each once.
 
     A glob is matched against the 46 published tests and, if none of them fits, against the tests in other fields, so
-    that `*` means the 46. `fields` means all the others.
+    that `*` means the 46. `fields` means all the others, and `pairs` the tests of sentence pairs.
 
     Raises:
         UnknownNameError: if a name or glob matches nothing.
@@ -142,12 +143,14 @@ def natural_key(text: str) -> list[tuple[int, int, str]]:
 def _resolve(pattern: str) -> Iterator[tuple[str, str]]:
     """Yield the tests that a pattern means, as pairs of a source and a name or path."""
     path = user_path(pattern, CatalogueError)
-    if pattern in catalogue_names():
+    if pattern in catalogue_names() or pattern in pair_names():
         yield CATALOGUE, pattern
     elif exists(path) and path.is_dir():
         yield from _test_files(path)
     elif exists(path):
         yield str(path.resolve()), str(path)
+    elif pattern == PAIRS:
+        yield from ((CATALOGUE, name) for name in pair_names())
     elif pattern == FIELDS:
         yield from ((CATALOGUE, name) for name in field_names())
     elif has_magic(pattern):  # no topic has a glob in its name, and looking for topics loads all tests
@@ -157,7 +160,7 @@ def _resolve(pattern: str) -> Iterator[tuple[str, str]]:
     elif path.suffix.lower() in FILE_KINDS or is_table(path) or "/" in pattern:
         raise CatalogueError(f"{pattern}: no such file or folder")
     else:
-        hint = did_you_mean(pattern, (*catalogue_names(), *list_topics()))
+        hint = did_you_mean(pattern, (*catalogue_names(), *pair_names(), PAIRS, *list_topics()))
         raise UnknownNameError(
             f"unknown test '{pattern}'{hint} (a test is a name, glob, topic or path; see: weatherglass tests list)"
         )

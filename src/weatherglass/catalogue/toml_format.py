@@ -20,12 +20,22 @@ from weatherglass.catalogue.checks import (
     checked_texts,
     type_name,
 )
+from weatherglass.catalogue.pairs import Pair, pair_test, pairs_of, read_entries
 from weatherglass.catalogue.published import lexicon, list_sets, word_set
 from weatherglass.catalogue.sentences import Template, in_sentences, pack_templates, read_templates
-from weatherglass.catalogue.test import Context, Element, ElementSet, Test, distinct, overlaps, set_roles
+from weatherglass.catalogue.test import (
+    PAIR,
+    Context,
+    Element,
+    ElementSet,
+    Test,
+    distinct,
+    overlaps,
+    set_roles,
+)
 from weatherglass.errors import CatalogueError, UnknownNameError
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
-from weatherglass.languages.base import Language, Lexicon
+from weatherglass.languages.base import NO_WORDS, Language, Lexicon
 from weatherglass.registry import did_you_mean, suggestion
 from weatherglass.storage.documents import parsed_toml, reading_document
 from weatherglass.warnings import Warning
@@ -45,6 +55,7 @@ TEST_KEYS = (
     *LETTERS,
 )
 TEST_KEYS += tuple(letter for letters in LETTERS.values() for letter in letters)
+PAIR_KEYS = ("name", "topic", "language", "source", "citation", "pair")
 LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]+)*")
 SET_KEYS = ("set", "words", "sentences", "category", "class")
 PACK = "pack"
@@ -85,8 +96,34 @@ def read_test_file(path: str | Path) -> TestFile:
         return _read_test(Source.read(Path(path)))
 
 
+def _read_pairs(source: Source, content: Mapping[str, Any]) -> TestFile:
+    """Read a test of sentence pairs: a table [[pair]] for each of them."""
+    _no_other_keys(source, "", content, PAIR_KEYS)
+    entries = content["pair"]
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise source.error("pair", "should be tables that begin with [[pair]]")
+    texts = {
+        key: checked_text(source, key, content[key])
+        for key in ("source", "citation", "topic")
+        if key in content
+    }
+    try:
+        test = pair_test(
+            checked_name(source, content.get("name", source.path.stem)),
+            read_entries(entries),
+            **{"source": str(source.path), **texts},
+            language=_read_language(source, content.get("language", DEFAULT_LANGUAGE)),
+        )
+    except CatalogueError as error:
+        known = str(error).startswith(str(source.path))
+        raise (error if known else CatalogueError(f"{source.path}: {error}")) from None
+    return TestFile(test, NO_WORDS)
+
+
 def _read_test(source: Source) -> TestFile:
     content = _parsed(source)
+    if "pair" in content:
+        return _read_pairs(source, content)
     _no_other_keys(source, "", content, TEST_KEYS)
     language = _read_language(source, content.get("language", DEFAULT_LANGUAGE))
     classes = _Classes.of(language, content)
@@ -139,6 +176,12 @@ def to_toml(test: Test) -> str:
         "citation": test.citation,
     }
     lines = [f"{key} = {quoted(value)}" for key, value in head.items() if value]
+    if test.context == PAIR:
+        lines = [line for line in lines if not line.startswith("context =")]
+        for pair in pairs_of(test):
+            fields = {name: getattr(pair, name) for name in Pair.__slots__}
+            lines += ["", "[[pair]]", *(f"{name} = {quoted(text)}" for name, text in fields.items() if text)]
+        return "\n".join(lines) + "\n"
     in_letters = max(test.shape) <= 2
     kinds = ["targets"] * len(test.targets) + ["attributes"] * len(test.attributes)
     for role, kind, element_set in zip(test.roles, kinds, test.sets, strict=True):

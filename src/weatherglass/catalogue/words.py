@@ -22,6 +22,8 @@ _WORD_AND_NUMBER = re.compile(r".+[,;|\t]\s*[+-]?\d[\d.,]*\s*%?")
 class WordList:
     """Words, each with its number if a column of facts was asked for."""
 
+    file: str
+    """The name of the file."""
     words: dict[str, float | None]
     described: str
     """What was read: "20 words from jobs.csv (CSV, comma, UTF-8)"."""
@@ -75,7 +77,7 @@ def read_words(
     described = table.described("decimal commas" if comma else "")
     number = f"{len(words)} word{'' if len(words) == 1 else 's'}"
     named = tuple(table.rows[0].cells[each] for each in others) if headed else ()
-    return WordList(words, f"{number} from {described}", table.notes, named)
+    return WordList(path.name, words, f"{number} from {described}", table.notes, named)
 
 
 def _has_header(table: Table, numeric: Sequence[int], names: Sequence[str]) -> bool:

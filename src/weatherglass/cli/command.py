@@ -54,7 +54,7 @@ class Formatter(click.HelpFormatter):
         )
 
 
-class Context(click.Context):
+class HelpContext(click.Context):
     """A context that uses our formatter."""
 
     formatter_class = Formatter
@@ -107,7 +107,7 @@ def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 class Command(click.Command):
     """A command whose help has its options in groups and ends with examples."""
 
-    context_class = Context
+    context_class = HelpContext
 
     def __init__(self, *given: Any, examples: Sequence[str], **more: Any) -> None:
         super().__init__(*given, **more)
@@ -142,10 +142,10 @@ def _write_examples(examples: Sequence[str], formatter: click.HelpFormatter) -> 
 command = partial(click.command, cls=Command)
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """A group of commands, listed with the first paragraph of their help."""
 
-    context_class = Context
+    context_class = HelpContext
     command_class = Command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -179,7 +179,7 @@ def first_paragraph(text: str) -> str:
     return " ".join(text.strip().split("\n\n")[0].split())
 
 
-class LazyGroup(Group):
+class LazyGroup(CommandGroup):
     """The program; a command is imported when it is called, and the help imports none."""
 
     def __init__(

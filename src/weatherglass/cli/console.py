@@ -30,7 +30,7 @@ PIPE_WIDTH = 4000
 NARROWEST = 40
 NARROWEST_COLUMN = 3
 ERASE = "\r\x1b[K"
-"""Erases the line of a terminal, where a progress bar may be drawn."""
+"""Control sequence that erases the line of a terminal, where a progress bar may be drawn."""
 EAST_ASIAN = ("zh", "ja", "ko")
 """Locales whose terminals may draw characters of ambiguous width, as most of our marks are, two columns wide."""
 IN_ASCII = {

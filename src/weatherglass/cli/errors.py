@@ -94,7 +94,7 @@ def _open_streams() -> bool:
 
 
 def _check_environment(has_output: bool) -> None:
-    """Refuse what would end in an error of a library that the user does not know.
+    """Refuse an environment in which a library would fail with an obscure error.
 
     Raises:
         OutputError: if standard output is closed.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weatherglass.cli.command import Group, argument, command, file_option
+from weatherglass.cli.command import CommandGroup, argument, command, file_option
 from weatherglass.cli.console import print_json, say, table, width_of
 from weatherglass.cli.options import MODEL, MODEL_HELP, json_option, quiet_option, repeated_tests
 from weatherglass.errors import WeatherglassError
@@ -261,7 +261,7 @@ def _texts(tests: Sequence[str] | None, file: Path | None) -> list[str]:
     return texts
 
 
-cache = Group("cache", help="Show or clear the cache of encodings.")
+cache = CommandGroup("cache", help="Show or clear the cache of encodings.")
 
 
 @cache.command("info", examples=("weatherglass cache info",))

@@ -88,8 +88,11 @@ def multiverse(
     from weatherglass.api.multiverses import multiverse as run
     from weatherglass.cli.console import print_json, say, width_of
     from weatherglass.cli.progress import progress
+    from weatherglass.cli.tables import show_tables
     from weatherglass.encoders import DEFAULT_MODEL
 
+    if not quiet and not as_json:
+        show_tables(tests)
     with progress(quiet or as_json, folder) as bar:
         finished = run(
             list(models) or [DEFAULT_MODEL],
@@ -321,11 +324,13 @@ def words(
     from weatherglass.catalogue import load_test
     from weatherglass.cli.console import print_json, say, width_of
     from weatherglass.cli.progress import progress
-    from weatherglass.cli.tables import asked_words
+    from weatherglass.cli.tables import asked_words, show_tables
     from weatherglass.encoders import DEFAULT_MODEL
     from weatherglass.report.word_map import save_word_map, word_lines, word_table, write_word_table
 
     loaded = load_test(test)
+    if not as_json:
+        show_tables([test])
     asked = asked_words(given, facts, column, sheet, quiet=as_json)
     asked = asked or dict.fromkeys(text for targets in loaded.targets for text in targets.texts)
     with progress(as_json) as bar:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from weatherglass.cli.command import command, command_line, file_option, flag, option
-from weatherglass.cli.completion import Completed, paths, starting
+from weatherglass.cli.completion import DIR, Completed, paths, starting
 from weatherglass.cli.options import (
     OUTPUT,
     alpha_option,
@@ -19,6 +19,7 @@ from weatherglass.cli.options import (
     quiet_option,
     where_it_runs,
 )
+from weatherglass.errors import WeatherglassError
 
 WHAT, GATE = "What to rank", "Gate"
 """Groups of the options in the help."""
@@ -101,6 +102,15 @@ def _groupings(_: click.Context, incomplete: str) -> list[str]:
     "condition that names 'topic' is asked of every topic. Repeat for several.",
     group=GATE,
 )
+@option(
+    "--baseline",
+    type=DIR,
+    metavar="DIR",
+    help="Folder of an earlier audit of the same texts. Exit with 1 if a difference between groups has grown "
+    "significantly since.",
+    group=GATE,
+)
+@file_option("--junit", help="Write the results of the gate as JUnit XML.", group=GATE)
 @where_it_runs
 def rank(
     models: Sequence[str],
@@ -117,6 +127,8 @@ def rank(
     as_json: bool,
     quiet: bool,
     fail_if: Sequence[str],
+    baseline: Path | None,
+    junit: Path | None,
     **where: Any,
 ) -> None:
     """Measure whether the same text ranks the same under another name, in search, retrieval and screening.
@@ -128,10 +140,17 @@ def rank(
     from weatherglass.api.rankings import rank as run
     from weatherglass.cli.console import complain, print_json, say, width_of
     from weatherglass.cli.progress import progress
+    from weatherglass.cli.run import check_places
     from weatherglass.encoders import DEFAULT_MODEL
-    from weatherglass.gate.ranking import judge_ranking, ranking_conditions
+    from weatherglass.gate.ranking import judge_baseline, judge_ranking, ranking_conditions
+    from weatherglass.ranking.ranking import load_ranking
 
+    if scores and models:
+        raise WeatherglassError("--scores takes the place of a model; leave out MODEL, or --scores")
     conditions = ranking_conditions(fail_if)
+    earlier = load_ranking(baseline) if baseline else None
+    if junit:
+        check_places(junit)
     with progress(quiet or as_json, folder) as bar:
         found = run(
             list(models) or [DEFAULT_MODEL],
@@ -149,8 +168,13 @@ def rank(
             **where,
         )
     breaches = judge_ranking(conditions, found)
+    if earlier:
+        breaches += judge_baseline(earlier, found)
     if as_json:
-        print_json({**found.to_json(), **({"gate": breaches} if conditions else {})}, indent=None)
+        print_json(
+            {**found.to_json(), **({"gate": list(map(str, breaches))} if conditions or earlier else {})},
+            indent=None,
+        )
     elif not quiet:
         from weatherglass.report.ranking import lines_of
 
@@ -158,6 +182,10 @@ def rank(
         say(
             ["", f"Page: {folder / 'index.html'}", f"Impact statement: {folder / 'statement.md'}"], whole=True
         )
+    if junit:
+        from weatherglass.gate.junit import write_ranking_junit
+
+        write_ranking_junit(junit, found, breaches)
     for breach in breaches:
         complain(f"gate: {breach}")
     if breaches:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weatherglass.cli.command import Group, argument, command_line, flag, option
+from weatherglass.cli.command import CommandGroup, argument, command_line, flag, option
 from weatherglass.cli.completion import FILE, listed
 from weatherglass.cli.console import complain, print_json, say, width_of
 from weatherglass.cli.options import (
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from weatherglass.reliability.regression.explain import Explanation
     from weatherglass.reliability.tables import WordScore
 
-app = Group(
+app = CommandGroup(
     "reliability",
     help="Measure how reliable bias scores are over seeds, scoring rules and words (Du et al., 2021).",
 )

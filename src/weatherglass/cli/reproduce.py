@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weatherglass.cli.command import Group, argument, command_line, option
+from weatherglass.cli.command import CommandGroup, argument, command_line, option
 from weatherglass.cli.completion import FILE, Choice
 from weatherglass.cli.console import print_json, say, table, width_of
 from weatherglass.cli.options import MODEL, folder_option, jobs_option, json_option, quiet_option
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from weatherglass.reproduce.du2021 import Correlation
     from weatherglass.reproduce.sheets import Claim, Sheet
 
-app = Group(
+app = CommandGroup(
     "reproduce", help="Run the procedure of a paper, and compare the results with its published numbers."
 )
 models_option = option(

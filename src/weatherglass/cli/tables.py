@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,21 +35,24 @@ def columns_in(text: str) -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in parts}
 
 
-def asked_columns(table_file: Path, reading: dict[str, Any]) -> dict[str, str]:
-    """Ask for the set of each role, if the table does not state it and someone can answer."""
+def asked_columns(table_file: Path, given: Mapping[str, str], reading: Mapping[str, Any]) -> dict[str, str]:
+    """Ask for the set of each role, if nobody stated it and someone can answer.
+
+    Args:
+        table_file: the table.
+        given: what the user stated about its columns.
+        reading: how to read the table.
+    """
     from weatherglass.catalogue.lists import read_sets
 
     if not on_terminal():
         return {}
-    read = read_sets(table_file, **reading)
+    read = read_sets(table_file, columns=given, **reading)
     if len(read.tests) != 1 or read.tests[0].roles or len(read.tests[0].words) < 2:
         return {}
     names = list(read.tests[0].words)
-    say(
-        [
-            f"{read.described}: {', '.join(f'{name} ({len(words)})' for name, words in read.tests[0].words.items())}"
-        ]
-    )
+    sizes = ", ".join(f"{name} ({len(words)})" for name, words in read.tests[0].words.items())
+    say([f"{read.described}: {sizes}"])
     asked = {
         "X": "first target set",
         "Y": "second target set",
@@ -91,13 +94,23 @@ def check_expanded(models: Sequence[str], tests: Sequence[str]) -> None:
         )
 
 
-def show_tables(patterns: Iterable[str]) -> None:
-    """Print what was read from those tests that are tables."""
+def show_tables(patterns: Iterable[str], warn: bool = True) -> None:
+    """Print what was read from those tests that are tables.
+
+    Args:
+        patterns: names, globs, topics and paths of tests.
+        warn: whether to print assumptions about the file, such as its encoding.
+    """
     from weatherglass.catalogue.select import is_table, load_tests
 
     for pattern in patterns:
-        if is_table(Path(pattern)):
-            show_read(load_tests([pattern]))
+        if not is_table(Path(pattern)):
+            continue
+        tests = load_tests([pattern])
+        show_read(tests)
+        assumed = [str(warning) for test in tests for warning in test.warnings if warning.kind == "table"]
+        for line in dict.fromkeys(assumed if warn else ()):
+            complain(f"warning: {line}")
 
 
 def asked_words(
@@ -150,18 +163,14 @@ def _is_file(name: str) -> bool:
     if is_regular_file(path):
         return True
     if path.suffix.lower() in (*TABLES, *NOT_READ, ".txt", ".jsonl") or "/" in name:
-        raise WeatherglassError(f"{name}: no such file")
+        raise WeatherglassError(f"{name}: no such file; a word like this has to be in a file")
     return False
 
 
 def _show_words(read: WordList, quiet: bool, offer: bool) -> None:
-    if quiet:
-        return
-    unused = (
-        f"; --facts {read.other_numbers[0]} correlates the scores with that column"
-        if read.other_numbers and offer
-        else ""
-    )
-    say([f"read {read.described}{unused}"], err=True)
+    if not quiet:
+        column = read.other_numbers[0] if read.other_numbers and offer else ""
+        unused = f"; --facts {column} correlates the scores with that column" if column else ""
+        say([f"read {read.described}{unused}"], err=True)
     for note in read.notes:
-        complain(f"warning: {note}")
+        complain(f"warning: {read.file}: {note}")

@@ -14,7 +14,7 @@ import click
 from weatherglass import catalogue
 from weatherglass.catalogue.select import is_table
 from weatherglass.cli import completion
-from weatherglass.cli.command import Group, argument, file_option, flag, option
+from weatherglass.cli.command import CommandGroup, argument, file_option, flag, option
 from weatherglass.cli.completion import DIR, FILE, Choice, Completed, listed
 from weatherglass.cli.console import complain, print_json, say, table, width_of
 from weatherglass.cli.options import TEST, json_option, repeated_tests
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from weatherglass.catalogue.imports import Import
     from weatherglass.languages.base import Reading
 
-app = Group("tests", help="List, show, check, import and export tests, and make sentences from words.")
+app = CommandGroup("tests", help="List, show, check, import and export tests, and make sentences from words.")
 LANGUAGE = listed("languages:LANGUAGES")
 
 
@@ -208,7 +208,7 @@ def check_command(patterns: Sequence[str], as_json: bool) -> None:
     if as_json:
         print_json([_summary(test) for test in tests])
         return
-    show_tables(patterns)
+    show_tables(patterns, warn=False)
     for test in tests:
         why = _why_not_tested(test)
         say([f"{test.name}: measured, not tested: {why}" if why else f"{test.name}: tested"])
@@ -293,7 +293,8 @@ def init_command(
         written = [path]
     else:
         reading: dict[str, Any] = {"layout": layout or "", "sheet": sheet, "header": not no_header}
-        given = columns_in(columns) or asked_columns(table_file, reading)
+        given = columns_in(columns)
+        given |= asked_columns(table_file, given, reading)
         imported = import_table(table_file, language, path.stem, columns=given, **reading)
         written = catalogue.write_import(imported, path)
         show_read([each.test for each in imported.tests])

@@ -44,7 +44,7 @@ SENTENCE_MODEL = re.compile(
     re.IGNORECASE,
 )
 """Names of models on the Hugging Face hub, and of those that the sentence-transformers library is known for."""
-"""Characters of a spec that an error shows."""
+"""Largest number of characters of a spec in an error message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Kind:
     """A kind of model, and its row in `weatherglass models`."""
 
     encoder: str
-    """Where its class is, `module:class`; empty for a kind of another package."""
+    """The place of its class, `module:class`; empty for a kind of another package."""
     summary: str
     example: str
     """An example of a spec."""
@@ -163,6 +163,11 @@ KINDS: dict[str, Kind] = {
         "encodings",
         works_in_part=True,
     ),
+    "scores": Kind(
+        "weatherglass.encoders.scores:ScoresEncoder",
+        "scores of sentences computed elsewhere, for metrics of sentence pairs: StereoSet, lm-eval, CSV",
+        "scores:predictions.json?sentences=dev.json",
+    ),
     "openai": Kind(
         "weatherglass.encoders.openai:OpenAIEncoder",
         "any OpenAI-compatible embeddings endpoint; the key comes from the environment",
@@ -197,7 +202,7 @@ def _kind_of_another_package(name: str) -> Kind:
 
 
 def resolve_spec(text: str) -> Spec:
-    """Return the spec that a user's text means: `kind:…`, the name of a kind, a path, or a preset such as `gpt2`.
+    """Return the spec for a user's text: `kind:…`, the name of a kind, a path, or a preset such as `gpt2`.
 
     Raises:
         UnknownNameError: if the text is none of these; the nearest name is suggested.
@@ -241,7 +246,7 @@ def _hub_hint(name: str) -> str:
 
 
 def _kind_of_path(path: Path) -> str:
-    """Return the kind of a file from its ending, and of a folder from its files; word vectors if nothing else fits."""
+    """Return the kind of a file from its ending, or of a folder from its files; "vectors" if no other kind fits."""
     if is_regular_file(path):
         return {".onnx": "onnx", ".gguf": "gguf"}.get(path.suffix.lower(), "vectors")
     if is_regular_file(path / "vocab" / "vectors"):
@@ -269,7 +274,7 @@ def load_encoder(spec: str | os.PathLike[str] | Spec, cache: bool = True) -> Mod
     """Return the encoder that a spec such as `vectors:glove.txt?case=lower` describes.
 
     Args:
-        spec: as the user types it.
+        spec: the spec, as the user types it.
         cache: whether the encodings of a costly model are cached on disk.
 
     Raises:
@@ -288,7 +293,10 @@ def load_encoder(spec: str | os.PathLike[str] | Spec, cache: bool = True) -> Mod
     if "dim" in dict(parsed.options) and not getattr(kind, "reads_dim", False):
         dim = parsed.reader().integer("dim", 0)
         whole = Spec(parsed.kind, parsed.target, tuple(one for one in parsed.options if one[0] != "dim"))
-    where, problem = f"'{str(whole)[:LONGEST_NAME]}'", "its files are damaged, or belong to something else"
+    where, problem = (
+        f"'{str(whole)[:LONGEST_NAME]}'",
+        "its files are damaged, or are not those of such a model",
+    )
     with errors_in_one_line(where, problem, "get them again", EncoderError):
         encoder: ModelEncoder = adapted(kind.from_spec(whole))
     if cache and encoder.costly:

@@ -1,4 +1,4 @@
-"""Define the Model protocol: a model is asked about inputs and returns observations, with their coverage."""
+"""Define the Model protocol: a model gets inputs and returns observations of them, with their coverage."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from weatherglass.errors import EncoderError
 from weatherglass.warnings import Warning
 
 Kind = Literal["text", "query", "passage"]
-What = Literal["vectors", "token-vectors", "log-probabilities"]
+What = Literal["vectors", "token-vectors", "log-probabilities", "unmasked-log-probabilities", "scores"]
 
 VECTORS: frozenset[What] = frozenset({"vectors"})
+PER_TOKEN: frozenset[What] = frozenset({"log-probabilities", "unmasked-log-probabilities", "scores"})
+"""Observations with an array per input, of a number per token; a score is one number for the whole text."""
 STATIC: frozenset[What] = frozenset({"vectors", "token-vectors"})
-"""What word vectors give; the vector of a word does not depend on its text."""
+"""The observations of static word vectors; the vector of a word does not depend on its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +35,20 @@ class Input:
     span: tuple[int, int] | None = None
     """Start and end of a word in the text, in characters; the end is not included."""
     kind: Kind = "text"
-    """Which prompt is put before the text, if the model has prompts for queries or passages."""
+    """The kind of prompt before the text, if the model has prompts for queries or passages."""
+    hidden: tuple[int, int] | None = None
+    """Start and end of a second word, which a masked model does not see when it predicts the word at the span."""
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
             raise EncoderError(
                 f"the kind of an input should be one of {', '.join(get_args(Kind))}, but is {self.kind!r}"
             )
-        if self.span is None:
-            return
-        start, end = self.span
-        if not (0 <= start < end <= len(self.text) and self.text[start:end].strip()):
-            raise EncoderError(
-                f"span {start} to {end}: there is no word in a text of {len(self.text)} characters ({self.text!r})"
-            )
+        for start, end in filter(None, (self.span, self.hidden)):
+            if not (0 <= start < end <= len(self.text) and self.text[start:end].strip()):
+                raise EncoderError(
+                    f"span {start} to {end}: there is no word in a text of {len(self.text)} characters ({self.text!r})"
+                )
 
     @property
     def word(self) -> str:
@@ -63,7 +65,7 @@ def text_of(asked: Asked) -> str:
 
 
 def plain(asked: Asked) -> Asked:
-    """Return an input in its shortest form, the key of the cache: a plain text as `str`."""
+    """Return an input in its shortest form, which is the key of the cache; a plain text is a `str`."""
     return asked.text if isinstance(asked, Input) and asked == Input(asked.text) else asked
 
 
@@ -86,8 +88,8 @@ class Observations:
     inputs: Sequence[Asked]
     what: What
     values: AnyMatrix | list[AnyVector]
-    """Vectors are a row per input, of NaN if the model could not read it. Log-probabilities are an array per input with
-    a number per token, which may be empty."""
+    """Vectors have a row per input, which is NaN if the model could not read it. Log-probabilities are an array per
+    input with a number per token; the array may be empty."""
     coverage: list[Coverage]
 
     @property
@@ -108,7 +110,7 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """Return its name; for a model from a spec, the spec, so that a result can be repeated."""
+        """Return its name; for a model from a spec, this is the spec, so that a result can be reproduced."""
         ...
 
     @property
@@ -150,22 +152,22 @@ class Model(Protocol):
 class ModelEncoder(Model, Protocol):
     """A model that a spec describes.
 
-    Creating one checks the spec and the files, but does not load weights; these are loaded at the first use, so that a
+    Its creation checks the spec and the files, but does not load weights. These are loaded at the first use, so that a
     run with cached observations never loads the model.
 
     `load_encoder` handles `?dim=` for every kind. A class that handles the option itself sets `reads_dim = True`.
     """
 
     costly: ClassVar[bool]
-    """Whether encoding is so slow that vectors are cached and texts are split among processes."""
+    """Whether encoding is slow, so that vectors are cached and texts are divided among processes."""
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """Return the model of a spec; a mistake in the spec is raised here, not at the first use."""
+        """Return the model of a spec; mistakes in the spec are reported here, not at the first use."""
         ...
 
     def identity(self) -> str:
-        """Return a hash of weights and options: equal identities give equal observations."""
+        """Return a hash of weights and options; models with equal identities give equal observations."""
         ...
 
 
@@ -221,6 +223,13 @@ class _Named(Protocol):
     def gives(self) -> frozenset[What]: ...
 
 
+def is_causal(model: object) -> bool:
+    """Return whether a model predicts a token from those before it; a wrapper is asked about its inner model."""
+    while hasattr(model, "inner") and not hasattr(model, "head"):
+        model = model.inner
+    return getattr(model, "head", None) == "causal"
+
+
 def check_asked(model: _Named, inputs: Sequence[Asked], what: str) -> None:
     """Check that a model gives the requested observations, and that inputs have spans if these are needed.
 
@@ -237,7 +246,7 @@ def check_asked(model: _Named, inputs: Sequence[Asked], what: str) -> None:
 
 
 class Adapted(Encoder):
-    """Wrap a foreign object as a Model; missing parts of the protocol are filled in."""
+    """Wrap an object as a Model, and add the missing parts of the protocol."""
 
     OPTIONAL = ("observe", "identity", "notes", "warnings", "costly", "in_parts", "from_spec")
 

@@ -1,9 +1,9 @@
 """Cache encodings on disk, so that a model encodes each input only once, and is not loaded for cached ones.
 
 The cache is one sqlite file in the cache folder; its keys are the identity of the model, the kind of observation and
-the input. An error in it costs time, never a result. Every entry has a checksum; an entry that does not match is
-removed and encoded again. A damaged file is renamed and replaced, and without a writable file the run continues without
-a cache.
+the input. An error in the cache costs time, but never changes a result. Every entry has a checksum; an entry that does
+not match is removed and encoded again. A damaged file is renamed and replaced. If the file cannot be written, the run
+continues without a cache.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from filelock import FileLock
 
 from weatherglass.arrays import AnyMatrix, AnyVector
 from weatherglass.encoders.base import (
+    PER_TOKEN,
     Asked,
     Coverage,
     Encoder,
@@ -41,11 +42,11 @@ from weatherglass.warnings import Warning
 T = TypeVar("T")
 
 VERSION = 3
-"""Version of the tables; a file of another version is set aside and replaced. In version 1 the checksum omitted text
-and dtype; version 2 had only vectors of plain texts."""
+"""Version of the tables; a file of another version is renamed and replaced. In version 1, the checksum omitted text and
+dtype; version 2 had only vectors of plain texts."""
 
 OLD = ".old"
-"""Suffix of the name of a file of an earlier version."""
+"""The suffix that is added to the name of a file of an earlier version."""
 
 LOCK_TIMEOUT = 60.0
 """Seconds to wait while other processes write."""
@@ -97,7 +98,7 @@ class CachedModel:
 
 
 class DamagedCacheError(Exception):
-    """The file is not a valid cache of this version; the caller replaces it."""
+    """The file is not a valid cache of this version, so the caller replaces it."""
 
     is_old = False
 
@@ -118,7 +119,7 @@ class EncodingCache:
         self.path = path or cache_folder() / "encodings.sqlite"
         self._lock = FileLock(f"{self.path}.lock", timeout=LOCK_TIMEOUT)
         self.problems: list[str] = []
-        """Problems with the file, for the record of the run."""
+        """Problems with the file, which are written to the record of the run."""
 
     def get(self, identity: str, inputs: Sequence[Asked], what: What = "vectors") -> dict[Asked, Encoding]:
         """Return the cached encodings by input."""
@@ -130,7 +131,7 @@ class EncodingCache:
             if damaged:
                 self._warn(
                     f"the cache of encodings {self.path} had {len(damaged)} damaged entr"
-                    f"{'y' if len(damaged) == 1 else 'ies'} (the checksum does not match); removed, and encoded again"
+                    f"{'y' if len(damaged) == 1 else 'ies'} (wrong checksum), now removed and encoded again"
                 )
                 connection.executemany("DELETE FROM encodings WHERE rowid = ?", damaged)
             return encodings
@@ -209,14 +210,14 @@ class EncodingCache:
             connection.close()
 
     def _create_tables(self, connection: sqlite3.Connection) -> None:
-        # With a lock, since changing to write-ahead logging does not wait for other connections.
+        # A lock is needed, since changing to write-ahead logging does not wait for other connections.
         with self._lock:
             if _version(connection) == 0:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION}; COMMIT")
 
     def _replace_damaged(self, damage: DamagedCacheError) -> None:
-        """Set the file aside, unless another process has already replaced it."""
+        """Rename the file, unless another process has already replaced it."""
         with self._lock:
             try:
                 with self._connection() as connection:
@@ -299,9 +300,12 @@ def _insert(
 
 
 def _key(asked: Asked) -> bytes:
-    """Return the key of an input: 0 and a plain text, or else 1, the kind, the span and the text."""
+    """Return the key of an input: 0 and a plain text; 1, the kind, the span and the text; or 2 with a hidden word."""
     if isinstance(asked, str):
         return b"\0" + asked.encode("utf-8", "surrogatepass")
+    if asked.hidden:
+        key = f"\2{asked.kind} {asked.span} {asked.hidden} {asked.text}"
+        return key.encode("utf-8", "surrogatepass")
     return f"\1{asked.kind} {asked.span} {asked.text}".encode("utf-8", "surrogatepass")
 
 
@@ -372,7 +376,7 @@ class CachedEncoder(Encoder):
     def joined(self, inputs: Sequence[Asked], what: What, rows: Sequence[Encoding]) -> Observations:
         """Return cached encodings as observations of their inputs."""
         arrays = [row.values for row in rows]
-        values = arrays if what == "log-probabilities" else self.stacked(arrays)
+        values = arrays if what in PER_TOKEN else self.stacked(arrays)
         return Observations(inputs, what, values, [row.coverage for row in rows])
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:

@@ -271,7 +271,7 @@ class EncodingsEncoder(Encoder):
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """Find the files, which are read at the first `encode`."""
+        """Find the files of encodings; they are read at the first `encode`."""
         spec.reader().done()
         return cls(spec, _paths(spec.target))
 

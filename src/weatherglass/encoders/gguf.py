@@ -36,7 +36,7 @@ NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "
 STRING, ARRAY = 8, 9
 
 SMALLEST_TENSOR = 8 + 4 + 4 + 8
-"""Least number of bytes that describe a tensor: the length of its name, its dimensions, type and position."""
+"""The least number of bytes that describe a tensor: the length of its name, its dimensions, type and position."""
 
 LONGEST = 2**26
 """Largest plausible number of bytes of a text, or of entries of a table."""
@@ -233,7 +233,7 @@ class GgufEncoder(TransformerEncoder):
         return cls(spec, files, settings, prompt, batch_size)
 
     @property
-    def _head(self) -> str | None:
+    def head(self) -> str | None:
         """Return "causal", or None if the file states a pooling, because then it was trained to embed."""
         return None if self._files.about("pooling_type") else "causal"
 

@@ -1,7 +1,8 @@
-"""Encode with `model2vec:FOLDER-OR-NAME`: static sentence models, where a text is the mean of its token vectors.
+"""Encode with `model2vec:FOLDER-OR-NAME`, a static model in which a text is the mean of its token vectors.
 
 model.safetensors, tokenizer.json and config.json are read with libraries of the base install; the package model2vec is
-not needed. The computation is that of its `StaticModel.encode`, in the same precision, so that vectors are equal.
+not needed. The computation is the same as in its `StaticModel.encode`, in the same precision, so that vectors are
+equal.
 """
 
 from __future__ import annotations

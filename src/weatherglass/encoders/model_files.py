@@ -1,11 +1,11 @@
 """Find the files of a neural model in a folder or on the Hugging Face hub, and check them before a library reads them.
 
 A hub model in the local cache is used without a network request; its commit is in the record. `revision=` names another
-one.
+commit.
 
-config.json states the size of a network, and transformers builds it before it reads the weights; missing weights are
-allocated and filled with random numbers. It builds on torch's meta device, where a tensor has a shape but no memory, so
-that modules and tensors are counted there and compared with the size of the files.
+config.json states the size of a network, and transformers builds the network before it reads the weights; missing
+weights are allocated and filled with random numbers. The network is built on torch's meta device, where a tensor has a
+shape but no memory, so that modules and tensors can be counted and compared with the size of the files.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from weatherglass.storage.torch_file import check_torch
 T = TypeVar("T")
 
 SMALL_FILES = ["*.json", "*.txt", "*.model"]
-"""Configuration and tokenizer, which are enough to check a spec before weights are downloaded."""
+"""The configuration and the tokenizer, which are sufficient to check a spec before weights are downloaded."""
 
 HUB_TIMEOUT = 5.0
-"""Seconds. The client of the hub retries for half a minute before it reports that there is no network."""
+"""Seconds to wait for the hub; its client would retry for half a minute before it reports a missing network."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ def module_types(files: ModelFiles) -> list[tuple[str, str]]:
 
 
 def refuse_foreign_modules(spec: Spec, files: ModelFiles, remedy: str = "") -> None:
-    """Refuse modules that are not from sentence-transformers: a name in modules.json is enough to import code.
+    """Refuse modules that are not from sentence-transformers, because a name in modules.json can import code.
 
     Raises:
         UnsafeFileError: naming the module and the remedy.

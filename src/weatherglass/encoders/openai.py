@@ -1,6 +1,6 @@
 """Encode with `openai:MODEL?base_url=…`, any OpenAI-compatible embeddings endpoint.
 
-The key is read from the environment for each request and stored nowhere: it never appears in a file, an error or a log,
+The key is read from the environment for each request and never stored. It does not appear in a file, an error or a log,
 even if the server sends it back.
 """
 
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 OPENAI = "https://api.openai.com/v1"
 
 FIRST_DELAY = 0.5
-"""Seconds before the first retry; doubled for each further one, with jitter, so that clients do not retry together."""
+"""Seconds before the first retry; the delay doubles for each further one, with jitter to spread the clients."""
 
 MAX_DELAY = 60.0
 """Longest delay in seconds, also for a Retry-After of the server."""
 
 MAX_ANSWER = 256 * 2**20
-"""Largest number of bytes of an unpacked answer; 1000 vectors of 4096 numbers need a third of it."""
+"""Largest number of bytes of an uncompressed answer; 1000 vectors of 4096 numbers need a third of it."""
 
 
 class TooLateError(Exception):
-    """The answer is not complete at the deadline."""
+    """The answer was not complete at the deadline."""
 
 
 class TooLargeError(Exception):
@@ -74,7 +74,7 @@ class Endpoint:
     """Number of dimensions to ask for; 0 for the default of the model."""
     batch_size: int
     timeout: int
-    """Seconds for a whole request, from the name of the host to the last byte."""
+    """Seconds for a whole request, from the lookup of the host to the last byte."""
     retries: int
     key_env: str
     """The environment variable of the key."""
@@ -232,7 +232,7 @@ class OpenAIEncoder(Encoder):
         """Send one request and return its answer if it is complete by the deadline.
 
         httpx limits each read and not their sum, so that a server could send single bytes for ever. The request runs in
-        its own thread, which is abandoned at the deadline; closing the client ends it.
+        a thread, which is abandoned at the deadline; closing the client ends it.
         """
         deadline = time.monotonic() + self._endpoint.timeout
         address, headers = f"{self._endpoint.base_url}/embeddings", self._headers()

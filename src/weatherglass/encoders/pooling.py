@@ -23,7 +23,7 @@ from weatherglass.arrays import AnyMatrix, Integers
 from weatherglass.errors import EncoderError, SpecError
 
 POOLINGS = ("cls", "first", "mean", "max", "last")
-"""cls is the classification token, first and last are single tokens, mean and max are over all tokens."""
+"""The poolings: cls is the classification token, first and last are single tokens, mean and max use all tokens."""
 
 States = NDArray[np.floating[Any]]
 """An array of texts × tokens × dimensions, with padding after the tokens of each text."""
@@ -132,7 +132,7 @@ class Layers:
 
 
 def by_length(lengths: Sequence[int], max_texts: int, max_tokens: int) -> Iterator[Integers]:
-    """Yield the positions of the texts of each batch, longest first, so that a lack of memory shows at once.
+    """Yield the positions of the texts of each batch, longest first, so that a lack of memory is noticed at once.
 
     Args:
         lengths: the number of tokens of each text.

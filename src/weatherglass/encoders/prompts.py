@@ -1,4 +1,4 @@
-"""Put prompts before texts: the options `prompt=`, `prompt_name=`, `query=` and `passage=`, or the model's own prompts.
+"""Put prompts before texts, from the options `prompt=`, `prompt_name=`, `query=` and `passage=` or the model's files.
 
 Embedding models that were trained with an instruction store their prompts in config_sentence_transformers.json by name:
 `{"prompts": {"query": "query: ", "document": "passage: "}, "default_prompt_name": "query"}`.
@@ -43,10 +43,10 @@ class Prompt:
 
     @classmethod
     def from_options(cls, options: OptionReader, files: ModelFiles) -> Prompt:
-        """Return the prompts of the spec, or else the model's default.
+        """Return the prompts of the spec, or else the model's default prompt.
 
         Raises:
-            SpecError: if both options are given, or the model has no prompt of that name.
+            SpecError: if both options are given, or the model has no prompt with that name.
         """
         given = given_by_kind(options)
         known, default = configured_prompts(files)
@@ -79,7 +79,7 @@ class Prompt:
         return cls(known[found], found, is_default=not name)
 
     def of(self, asked: Asked) -> str:
-        """Return the prompt of an input: that of its kind, or else that of every text."""
+        """Return the prompt of an input: the prompt of its kind, or else the prompt of all texts."""
         if isinstance(asked, Input) and asked.kind != "text":
             return self.given.get(asked.kind, self.configured.get(asked.kind, self.text))
         return self.text

@@ -1,4 +1,4 @@
-"""Parse model specs: `kind:target?option=value&…`, and presets that name a paper's model and settings."""
+"""Parse model specs, `kind:target?option=value&…`, and presets for the models and settings of papers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run a transformers model: tokenise texts, and compute hidden states and log-probabilities of batches.
+"""Run a transformers model to tokenise texts and to compute hidden states and log-probabilities of batches.
 
 torch is imported at first use.
 """

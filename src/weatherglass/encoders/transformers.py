@@ -17,6 +17,7 @@ import numpy as np
 
 from weatherglass.arrays import AnyMatrix, AnyVector, unit_length
 from weatherglass.encoders.base import (
+    PER_TOKEN,
     STATIC,
     Asked,
     Coverage,
@@ -54,6 +55,12 @@ LAYER_COUNT_KEYS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 """Keys in config.json for the number of layers above the token layer."""
 
 NO_CONTEXT = "the first token has no context, so it has no probability"
+
+LANGUAGE_MODEL: dict[str, frozenset[What]] = {
+    "causal": frozenset({"log-probabilities"}),
+    "masked": frozenset({"log-probabilities", "unmasked-log-probabilities"}),
+}
+"""What a model with each kind of head gives besides vectors."""
 
 SPAN_POOLINGS = ("mean", "first", "last")
 """Poolings over the pieces of a word at a span."""
@@ -200,7 +207,7 @@ class TransformerEncoder(Encoder):
         )
 
     @property
-    def _head(self) -> str | None:
+    def head(self) -> str | None:
         """Return the kind of language model, masked or causal; None for one without a head."""
         return head_of(self._files.config.get("architectures"))
 
@@ -208,19 +215,21 @@ class TransformerEncoder(Encoder):
     def _language_model(self) -> TorchModel:
         settings = self._settings
         return TorchModel.load(
-            self.name, self._files, settings.device, settings.dtype, settings.trust_remote_code, self._head
+            self.name, self._files, settings.device, settings.dtype, settings.trust_remote_code, self.head
         )
 
     @property
     def gives(self) -> frozenset[What]:
-        return STATIC | {"log-probabilities"} if self._head else STATIC
+        if self.head is None:
+            return STATIC
+        return STATIC | LANGUAGE_MODEL[self.head]
 
     def observe(self, inputs: Sequence[Asked], what: What = "vectors") -> Observations:
         check_asked(self, inputs, what)
         with encoding(self.name):
             pieces = self._pieces(inputs, what)
-            if what == "log-probabilities":
-                return self._log_probabilities(inputs, pieces)
+            if what in PER_TOKEN:
+                return self._log_probabilities(inputs, pieces, what)
             view = (
                 self.view if what == "vectors" else View(self._settings.span_pooling, self._settings.layers)
             )
@@ -233,7 +242,7 @@ class TransformerEncoder(Encoder):
         if what == "vectors":
             return self._tokenizer(texts)
         # A causal model may need one more token at the beginning.
-        spare = int(what == "log-probabilities" and self._head == "causal")
+        spare = int(what == "log-probabilities" and self.head == "causal")
         return self._tokenizer(texts, list(map(_place, inputs, texts)), spare)
 
     def _coverage(self, inputs: Sequence[Asked], pieces: Sequence[Pieces]) -> list[Coverage]:
@@ -302,22 +311,41 @@ class TransformerEncoder(Encoder):
         ]
         return [unit_length(some) for some in vectors] if self._settings.normalise else vectors
 
-    def _log_probabilities(self, inputs: Sequence[Asked], pieces: Sequence[Pieces]) -> Observations:
+    def _hidden(self, inputs: Sequence[Asked]) -> dict[int, list[int]]:
+        """Return the pieces of the hidden word by input, for inputs that have one."""
+        rows = [row for row, asked in enumerate(inputs) if isinstance(asked, Input) and asked.hidden]
+        if rows and self.head == "causal":
+            raise EncoderError(
+                f"'{self.name}' is a causal model, which sees all words before the predicted one"
+            )
+        others = [
+            replace(asked, span=asked.hidden) for asked in inputs if isinstance(asked, Input) and asked.hidden
+        ]
+        return {
+            row: text.at or []
+            for row, text in zip(rows, self._pieces(others, "log-probabilities"), strict=True)
+        }
+
+    def _log_probabilities(
+        self, inputs: Sequence[Asked], pieces: Sequence[Pieces], what: What
+    ) -> Observations:
         """Return the log-probability of each token of the text, or of the word at the span.
 
         A causal model predicts a token from those before it. A masked model predicts it from all others, with the token
-        masked; for a word at a span, all its pieces are masked.
+        masked; for a word at a span, all its pieces are masked, and those of a hidden word. Without a mask, the model
+        reads all tokens of the text and predicts each of them.
         """
-        is_causal = self._head == "causal"
+        is_causal = self.head == "causal"
         if is_causal:
             pieces = [self._tokenizer.begun(text) for text in pieces]
-        mask = None if is_causal else self._tokenizer.mask()
+        mask = self._tokenizer.mask() if what == "log-probabilities" and not is_causal else None
         at = [text.at or [] for text in pieces]
+        hidden = self._hidden(inputs)
         values: list[AnyVector] = [np.full(len(places), np.nan) for places in at]
         jobs: list[tuple[int, list[int]]] = []  # a row, and its tokens that one pass of the model predicts
         for row, asked in enumerate(inputs):
             tokens = [token for token, place in enumerate(at[row]) if place or not is_causal]
-            at_once = [tokens] if is_causal or _word(asked) else [[token] for token in tokens]
+            at_once = [tokens] if mask is None or _word(asked) else [[token] for token in tokens]
             jobs += [(row, some) for some in at_once if some]
         lengths = [len(pieces[row].ids) for row, _ in jobs]
         model, padding = self._language_model, self._tokenizer.padding()
@@ -325,7 +353,10 @@ class TransformerEncoder(Encoder):
             some = [jobs[job] for job in batch]
             cells = [(copy, row, token) for copy, (row, tokens) in enumerate(some) for token in tokens]
             found = model.log_probabilities(
-                [_masked(pieces[row], [at[row][token] for token in tokens], mask) for row, tokens in some],
+                [
+                    _masked(pieces[row], [*(at[row][token] for token in tokens), *hidden.get(row, [])], mask)
+                    for row, tokens in some
+                ],
                 padding,
                 [copy for copy, _, _ in cells],
                 [at[row][token] - is_causal for _, row, token in cells],
@@ -339,7 +370,7 @@ class TransformerEncoder(Encoder):
             else covered
             for covered, text in zip(self._coverage(inputs, pieces), pieces, strict=True)
         ]
-        return Observations(inputs, "log-probabilities", values, coverage)
+        return Observations(inputs, what, values, coverage)
 
 
 def _word(asked: Asked) -> str:

@@ -1,8 +1,8 @@
-"""`vectors:PATH` and `spacy:PIPELINE`: word vectors; a text is the mean over its words (a continuous bag of words).
+"""Encode with word vectors, `vectors:PATH` or `spacy:PIPELINE`; a text is the mean over its words (CBOW).
 
-The file is read when texts are first encoded, once for all of them and only for their words. A word is looked up as it
-is written and then, by default, in lower case. Out-of-vocabulary words are left out of the mean, unless the file is a
-fastText model with subwords, which give any word a vector. A spaCy pipeline is read from its files: none of its code is
+The file is read when texts are first encoded, once for all texts and only for their words. A word is looked up as
+written and then, by default, in lower case. Out-of-vocabulary words are left out of the mean, unless the file is a
+fastText model with subwords, which give any word a vector. A spaCy pipeline is read from its files; its code is not
 run, and spaCy is not needed.
 """
 
@@ -29,12 +29,12 @@ from weatherglass.vectors.spacy import find_pipeline, pipeline_files, read_pipel
 from weatherglass.warnings import Warning
 
 METHOD = "mean over words, 1"
-"""Part of the identity; change it when the same file and options would give other vectors."""
+"""A part of the identity; change it when the same file and options give different vectors."""
 
 TOKENS = ("words", "whitespace", "none")
 CASES = ("exact-then-lower", "exact", "lower")
 SHOWN = 10
-"""How many words a note lists."""
+"""Largest number of words in a note."""
 
 
 def word_options(options: OptionReader, case: str = CASES[0]) -> tuple[str, str, str]:
@@ -83,7 +83,7 @@ class WordEncoder(Encoder):
         raise NotImplementedError
 
     def encode(self, texts: Sequence[str]) -> Matrix:
-        """Return one mean vector per text; NaN where none of its words is in the file."""
+        """Return one mean vector per text; NaN if none of its words is in the file."""
         tokens = self._look_up(texts)
         means = np.full((len(texts), self._width or 0), np.nan)
         for row, words in enumerate(tokens):
@@ -121,7 +121,7 @@ class WordEncoder(Encoder):
         return notes
 
     def warnings(self) -> list[Warning]:
-        """Return what may be wrong with the file, and which different words look the same."""
+        """Return warnings about the file, and about different words that look the same."""
         warnings = list(self._file_warnings)
         if self._twins:
             warnings.append(Warning.of("lookalikes-in-file", words=shown_twins(sorted(self._twins))))
@@ -135,7 +135,7 @@ class WordEncoder(Encoder):
         tokens = [self._split[text] for text in texts]
         new = [word for word in dict.fromkeys(itertools.chain(*tokens)) if word not in self._found]
         lower = {word: word if self._case == "exact" else self._lower(word) for word in new}
-        # How each word may appear in the file, the preferred form first.
+        # The forms in which each word may be in the file, the preferred form first.
         exact = lower if self._case != "lower" else lower.values()
         forms = list(zip(exact, lower.values(), strict=True))
         wanted = set(itertools.chain(*forms)) - self._looked_up

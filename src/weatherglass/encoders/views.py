@@ -1,7 +1,7 @@
-"""Get other vectors from the same model: fewer dimensions (`…?dim=64`), other poolings and other layers.
+"""Compute other vectors of the same model, with fewer dimensions (`…?dim=64`), other poolings or other layers.
 
-Truncation (Matryoshka, Kusupati et al. 2022) works for every kind of model, after encoding: the cache contains the
-whole vectors, so that other values of `dim` cost nothing. Poolings and layers of one text need one forward pass.
+Truncation (Matryoshka, Kusupati et al. 2022) works for every kind of model after encoding. The cache contains the whole
+vectors, so that other values of `dim` cost nothing. All poolings and layers of a text need only one forward pass.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class TruncatedEncoder(Encoder):
     """Return the first dimensions of the vectors of `inner`."""
 
     costly: ClassVar[bool] = False
-    """Only `inner` is costly, which the audit calls."""
+    """Only `inner`, which the audit calls, is costly."""
 
     def __init__(self, inner: ModelEncoder, dim: int, name: str) -> None:
         self.inner = inner

@@ -1,4 +1,4 @@
-"""Encode with `wordllama`, the embedded default: vectors from the PyPI package of that name.
+"""Encode with `wordllama`, the default model, whose vectors are in the PyPI package of that name.
 
 The files are read from the folder of the package, which is not imported, since it may use the network and is slow to
 import. The vectors are token embeddings of LLaMA 2 models, compressed to 256 dimensions; a text is the mean over its
@@ -83,7 +83,7 @@ class WordLlamaEncoder(Encoder):
             rows_of_length[len(of_text)].append(row)
         rows_of_length.pop(0, None)
         for length, rows in rows_of_length.items():
-            # Texts of equal length at once, which adds the same numbers in the same order.
+            # Texts of equal length are averaged at once, which adds the same numbers in the same order.
             at_once = max(1, TOKENS_AT_ONCE // length)
             for start in range(0, len(rows), at_once):
                 some = rows[start : start + at_once]

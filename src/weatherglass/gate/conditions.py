@@ -91,7 +91,7 @@ _CALCULATE: Mapping[str, Callable[[float, float], float]] = {
 }
 
 
-class Step(NamedTuple):
+class Operation(NamedTuple):
     """One operation on the stack, which replaces its operands by the result."""
 
     kind: str
@@ -111,7 +111,7 @@ class Condition:
     """The columns that it names, each once."""
     texts: tuple[str, ...]
     """The texts that it compares with, without their quotes."""
-    _steps: tuple[Step, ...]
+    _steps: tuple[Operation, ...]
 
     def decide(self, row: Row) -> bool | None:
         """Return whether it is true for this row; None if a value that matters is missing."""
@@ -152,7 +152,7 @@ def parse(
 
 class _Token(NamedTuple):
     kind: str
-    """number, name, text, or operator; the words and, or and not are operators, and so are parentheses."""
+    """The kind of the token: number, name, text or operator; and, or, not and parentheses are operators."""
     text: str
     place: int
 
@@ -237,13 +237,13 @@ class _Translation:
         except SyntaxError as error:
             raise _unexpected(source, self._token_near(error.offset)) from None
 
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[Operation]:
         """Return the steps in order: operands from left to right, then the operation that joins them."""
         waiting, nodes = [self._tree], []
         while waiting:
             nodes.append(node := waiting.pop())
             waiting += _operands(node)
-        steps: list[Step] = []
+        steps: list[Operation] = []
         kinds: list[str] = []
         for node in reversed(nodes):
             first = len(kinds) - len(_operands(node))
@@ -251,7 +251,7 @@ class _Translation:
             kinds[first:] = [steps[-1].kind]
         return steps
 
-    def _step(self, node: ast.expr, kinds: Sequence[str]) -> Step:
+    def _step(self, node: ast.expr, kinds: Sequence[str]) -> Operation:
         """Return the step of one node, whose operands are of these kinds."""
         match node:
             case ast.Constant():
@@ -261,18 +261,18 @@ class _Translation:
             case ast.BoolOp(op=op):
                 word, join = ("and", _both) if isinstance(op, ast.And) else ("or", _either)
                 self._expect(node, kinds, "condition", word)
-                return Step("condition", len(kinds), lambda _, *values: functools.reduce(join, values))
+                return Operation("condition", len(kinds), lambda _, *values: functools.reduce(join, values))
             case ast.UnaryOp(op=ast.Not()):
                 self._expect(node, kinds, "condition", "not")
-                return Step("condition", 1, lambda _, value: _negation(value))
+                return Operation("condition", 1, lambda _, value: _negation(value))
             case ast.UnaryOp(op=ast.USub() | ast.UAdd() as op):
                 self._expect(node, kinds, "number", "a sign")
                 sign = operator.neg if isinstance(op, ast.USub) else operator.pos
-                return Step("number", 1, lambda _, value: _applied(sign, value))
+                return Operation("number", 1, lambda _, value: _applied(sign, value))
             case ast.BinOp(op=op) if type(op) in _OPERATIONS:
                 symbol = _OPERATIONS[type(op)]
                 self._expect(node, kinds, "number", symbol)
-                return Step("number", 2, lambda _, left, right: _calculated(symbol, left, right))
+                return Operation("number", 2, lambda _, left, right: _calculated(symbol, left, right))
             case ast.Compare(ops=ops) if all(type(op) in _COMPARISONS for op in ops):
                 return self._comparison(node, [_COMPARISONS[type(op)] for op in ops], kinds)
             case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]):
@@ -280,24 +280,24 @@ class _Translation:
             case _:
                 raise _unexpected(self._source, self._token(node))
 
-    def _constant(self, token: _Token) -> Step:
+    def _constant(self, token: _Token) -> Operation:
         if token.kind == "text":
-            return Step("text", 0, lambda _: token.text[1:-1])
+            return Operation("text", 0, lambda _: token.text[1:-1])
         number = float(token.text)
         if not math.isfinite(number):
             raise _error(self._source, f"the number {token.text} is too large", token.place)
-        return Step("number", 0, lambda _: number)
+        return Operation("number", 0, lambda _: number)
 
-    def _column(self, node: ast.Name, name: str) -> Step:
+    def _column(self, node: ast.Name, name: str) -> Operation:
         if name not in self._columns:
             if name in CHOICES:
                 raise self._wrong(node, f"'{name}' can be {CHOICES[name]}; write one of them")
             raise self._wrong(node, f"unknown column '{name}'{suggestion(name, self._columns)}")
         if self._columns[name] == "number":
-            return Step("number", 0, lambda row: _as_number(row.get(name)))
-        return Step("text", 0, lambda row: None if row.get(name) is None else str(row[name]))
+            return Operation("number", 0, lambda row: _as_number(row.get(name)))
+        return Operation("text", 0, lambda row: None if row.get(name) is None else str(row[name]))
 
-    def _comparison(self, node: ast.Compare, symbols: Sequence[str], kinds: Sequence[str]) -> Step:
+    def _comparison(self, node: ast.Compare, symbols: Sequence[str], kinds: Sequence[str]) -> Operation:
         if len(symbols) > 1:
             raise self._wrong(node.comparators[1], "comparisons cannot be chained; join them with 'and'")
         (symbol,), (left, right) = symbols, kinds
@@ -307,7 +307,7 @@ class _Translation:
             raise self._wrong(node, f"'{symbol}' does not compare texts; use == or !=")
         self._check_word(node.left, node.comparators[0])
         self._check_word(node.comparators[0], node.left)
-        return Step("condition", 2, lambda _, left, right: _compared(symbol, left, right))
+        return Operation("condition", 2, lambda _, left, right: _compared(symbol, left, right))
 
     def _check_word(self, column: ast.expr, text: ast.expr) -> None:
         """Refuse a text that the column cannot have."""
@@ -316,14 +316,14 @@ class _Translation:
             if word not in known:
                 raise self._wrong(text, f"unknown {column.id} '{word}'{suggestion(word, known)}")
 
-    def _call(self, node: ast.Call, name: str, argument: ast.expr, kinds: Sequence[str]) -> Step:
+    def _call(self, node: ast.Call, name: str, argument: ast.expr, kinds: Sequence[str]) -> Operation:
         if name == "abs":
             self._expect(node, kinds, "number", "abs")
-            return Step("number", 1, lambda _, value: _applied(abs, value))
+            return Operation("number", 1, lambda _, value: _applied(abs, value))
         if name == "known":
             if kinds[0] == "condition":
                 raise self._wrong(argument, "known() takes a column, not a condition")
-            return Step("condition", 1, lambda _, value: value is not None)
+            return Operation("condition", 1, lambda _, value: value is not None)
         hint = did_you_mean(name, _FUNCTIONS)
         raise self._wrong(node, f"'{name}' cannot be called; only {' and '.join(_FUNCTIONS)} can{hint}")
 

@@ -11,7 +11,9 @@ from weatherglass.audit.results import Result
 from weatherglass.audit.run import Run
 from weatherglass.audit.verdict import Verdict
 from weatherglass.errors import output_error
+from weatherglass.gate.ranking import RankingBreach
 from weatherglass.gate.rules import Breach
+from weatherglass.ranking.ranking import Ranking
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.printable import one_line
 
@@ -28,6 +30,53 @@ def write_junit(path: Path, run: Run, breaches: Sequence[Breach]) -> None:
         write_whole(path, junit(run, breaches))
     except OSError as error:
         raise output_error(path, error) from error
+
+
+def write_ranking_junit(path: Path, ranking: Ranking, breaches: Sequence[RankingBreach]) -> None:
+    """Write one test case per comparison; one that meets a condition is a failure, a model that failed is an error.
+
+    Raises:
+        OutputError: if the file cannot be written.
+    """
+    homeless = [breach for breach in breaches if breach.comparison is None]
+    failing = {id(breach.comparison) for breach in breaches if breach.comparison is not None}
+    suite = ElementTree.Element(
+        "testsuite",
+        name="weatherglass rank",
+        tests=str(len(ranking.comparisons) + len(ranking.failures) + len(homeless)),
+        failures=str(len(failing) + len(homeless)),
+        errors=str(len(ranking.failures)),
+    )
+    for row in ranking.comparisons:
+        case = _case(suite, row.model, f"{row.topic}: {row.x}, {row.y}")
+        for breach in breaches:
+            if breach.comparison is row:
+                _say(case, "failure", breach.reason)
+        numbers = (
+            "win_rate",
+            "ci_low",
+            "ci_high",
+            "p",
+            "p_adjusted",
+            "impact_ratio",
+            "impact_ratio_high",
+            "outcome",
+        )
+        text = "\n".join(f"{name}: {getattr(row, name)}" for name in numbers)
+        ElementTree.SubElement(case, "system-out").text = _clean(text)
+    for breach in homeless:
+        _say(_case(suite, "gate", "conditions"), "failure", breach.reason)
+    for failure in ranking.failures:
+        _say(_case(suite, failure["model"], "all comparisons"), "error", failure["reason"])
+    try:
+        write_whole(path, _document(suite))
+    except OSError as error:
+        raise output_error(path, error) from error
+
+
+def _document(suite: ElementTree.Element) -> str:
+    ElementTree.indent(suite)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, encoding="unicode") + "\n"
 
 
 def junit(run: Run, breaches: Sequence[Breach]) -> str:
@@ -53,8 +102,7 @@ def junit(run: Run, breaches: Sequence[Breach]) -> str:
         _say(case, "failure", breach.reason)
     for failure in run.failures:
         _say(_case(suite, failure.model, failure.test), "error", failure.reason)
-    ElementTree.indent(suite)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, encoding="unicode") + "\n"
+    return _document(suite)
 
 
 def _add_result(

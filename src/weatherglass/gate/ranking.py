@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
 from weatherglass.gate.conditions import Condition, parse
+from weatherglass.ranking.change import changes
 from weatherglass.ranking.compare import COLUMNS, OVERALL, Comparison
 from weatherglass.ranking.ranking import Ranking
 from weatherglass.stats import Outcome
@@ -32,13 +33,25 @@ def ranking_conditions(fail_if: Sequence[str]) -> list[Condition]:
     return [parse(expression, COLUMN_KINDS, WORDS) for expression in fail_if]
 
 
-def judge_ranking(conditions: Sequence[Condition], ranking: Ranking) -> list[str]:
-    """Return a line for every comparison that meets a condition, or cannot be decided.
+@dataclass(frozen=True, slots=True)
+class RankingBreach:
+    """A reason for the gate to fail."""
+
+    comparison: Comparison | None
+    """The comparison that meets the condition; None where a condition found no comparison to ask."""
+    reason: str
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+def judge_ranking(conditions: Sequence[Condition], ranking: Ranking) -> list[RankingBreach]:
+    """Return every comparison that meets a condition, or cannot be decided, with the reason.
 
     A condition is asked of the comparisons over all contexts, because many topics give false alarms; one that names the
     column `topic` is asked of all comparisons.
     """
-    breaches = []
+    breaches: list[RankingBreach] = []
     for condition in conditions:
         rows = ranking.comparisons if "topic" in condition.columns else ranking.overall
         # A comparison with the rest has no impact ratio, and the pairs answer for it.
@@ -47,15 +60,33 @@ def judge_ranking(conditions: Sequence[Condition], ranking: Ranking) -> list[str
         ]
         breaches += [breach for one in asked if (breach := _breach(condition, one))]
         if not asked:
-            breaches.append(f"{condition.source}: no comparison has these numbers, so nothing was judged")
+            reason = f"{condition.source}: no comparison has these numbers, so nothing was judged"
+            breaches.append(RankingBreach(None, reason))
     return breaches
+
+
+def judge_baseline(before: Ranking, after: Ranking) -> list[RankingBreach]:
+    """Return every two groups whose difference grew significantly since an earlier audit of the same texts.
+
+    Raises:
+        WeatherglassError: if the audits cannot be compared.
+    """
+    return [
+        RankingBreach(
+            None,
+            f"{one.x} and {one.y} on {one.model}: the difference of mean ranks was {one.before:.3f} and is "
+            f"{one.after:.3f} (corrected p = {one.p_adjusted:.2g})",
+        )
+        for one in changes(before, after)
+        if one.grew(after.alpha)
+    ]
 
 
 def _asks_ratio(condition: Condition) -> bool:
     return any(name.startswith("impact_ratio") for name in condition.columns)
 
 
-def _breach(condition: Condition, row: Comparison) -> str | None:
+def _breach(condition: Condition, row: Comparison) -> RankingBreach | None:
     values = {name: getattr(row, name) for name in COLUMNS}
     texts = {name: " ".join(value) for name, value in values.items() if isinstance(value, tuple)}
     holds = condition.decide({**values, **texts})
@@ -64,7 +95,9 @@ def _breach(condition: Condition, row: Comparison) -> str | None:
     shown = ", ".join(f"{name} = {_shown(values[name])}" for name in condition.columns)
     topic = "" if row.topic == OVERALL else f", {row.topic}"
     cause = "" if holds else ", which cannot be decided: a number is missing"
-    return f"{row.x} and {row.y} on {row.model}{topic}: {condition.source}{cause}: {shown}"
+    return RankingBreach(
+        row, f"{row.x} and {row.y} on {row.model}{topic}: {condition.source}{cause}: {shown}"
+    )
 
 
 def _shown(value: object) -> str:

@@ -16,7 +16,7 @@ import weatherglass
 DESCRIPTION = "Association test (WEAT, SEAT): effect size d, p and interval of one test of weatherglass."
 
 
-class Weat(evaluate.Metric):  # type: ignore[misc]
+class WeatMetric(evaluate.Metric):  # type: ignore[misc]
     """Test association: `compute(predictions=vectors, references=load_test("weat6").texts, test="weat6")`."""
 
     def _info(self) -> Any:

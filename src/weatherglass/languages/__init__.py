@@ -1,4 +1,4 @@
-"""Provide what depends on a language: word forms, sentence templates, tokenisers and lexicons."""
+"""Provide the parts that depend on a language: word forms, sentence templates, tokenisers and lexicons."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ class Lexicon:
     classes: Mapping[str, str] = field(default_factory=dict)
     """The class of each word."""
     forms: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """For each kind of form (plural, gender, …), the form of each word."""
+    """The form of each word, by kind of form (plural, gender, …)."""
 
     def form(self, name: str, word: str) -> str | None:
         """Return a form of a word; None if it is unknown."""
@@ -54,7 +54,7 @@ class Language(Protocol):
 
     @property
     def name(self) -> str:
-        """Return the name of the language: English."""
+        """Return the name of the language, such as "English"."""
 
     @property
     def templates_source(self) -> str:
@@ -68,15 +68,15 @@ class Language(Protocol):
         """Return the classes of words that have templates."""
 
     def form_names(self) -> list[str]:
-        """Return the forms that a test file may state under [words]: plural, gender, …"""
+        """Return the kinds of forms that a test file may state under [words], such as plural and gender."""
 
     def form_values(self, form: str) -> Sequence[str]:
-        """Return the values of a form with few values, such as m and f; empty for a form that is written out."""
+        """Return the values of a kind of form with few values, such as m and f; empty if the form is written out."""
 
     def slots(self) -> Mapping[str, str]:
-        """Return each slot that templates may have, and the form that it needs; "" if it needs none.
+        """Return the slots that templates may have, each with the form that it needs; "" if it needs none.
 
-        "gender, accusative" means that the slot needs the second form if the first one is not enough.
+        "gender, accusative" means that the slot needs the second form if the first one is not sufficient.
         """
 
     def templates(self, word_class: str) -> Sequence[str]:
@@ -97,7 +97,7 @@ class Language(Protocol):
 
 
 def slot_names(template: str) -> list[str]:
-    """Return the slots of a template, in order: ["A word"] for "{A word} is here.".
+    """Return the slots of a template in order, such as ["A word"] for "{A word} is here.".
 
     Raises:
         ValueError: if a brace is not closed, or a slot is empty or has more than a name.
@@ -113,7 +113,7 @@ def slot_names(template: str) -> list[str]:
 
 
 def base_name(slot: str) -> str:
-    """Return a slot without its capital letter: "a word" for "A word"."""
+    """Return a slot without its capital letter, such as "a word" for "A word"."""
     return slot[:1].lower() + slot[1:]
 
 

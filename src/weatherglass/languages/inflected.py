@@ -1,4 +1,4 @@
-"""Define what German, French and Spanish share: a lexicon of forms, and templates that need certain forms."""
+"""Define the base class of German, French and Spanish, with a lexicon of forms and templates that need them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ KNOWN = "in the lexicon"
 class InflectedLanguage(ABC):
     """A language pack with the files templates.toml and words.toml.
 
-    A form comes from the user's file, or else from the lexicon, or else from a rule without exceptions. An unknown form
-    is never guessed: its slot stays empty, and templates that need it are left out.
+    A form is taken from the user's file, or else from the lexicon, or else from a rule without exceptions. Unknown
+    forms are never guessed; templates that need them are left out.
     """
 
     name: str
@@ -31,7 +31,7 @@ class InflectedLanguage(ABC):
     needs: ClassVar[Mapping[str, str]]
     """The forms that each slot needs."""
     values: ClassVar[Mapping[str, Sequence[str]]]
-    """The values of forms with few values: gender = m, f."""
+    """The values of forms with few values, such as m and f for gender."""
 
     def guess_class(self, word: str) -> tuple[str, str]:
         """Return the class of a word that is neither in the file nor in the lexicon, and the reason.
@@ -59,7 +59,7 @@ class InflectedLanguage(ABC):
         return text.lower()
 
     def word_classes(self) -> list[str]:
-        """Return the classes of words that have templates: given name, adjective, …"""
+        """Return the classes of words that have templates, such as given name and adjective."""
         return list(self._templates)
 
     def templates(self, word_class: str) -> Sequence[str]:
@@ -67,7 +67,7 @@ class InflectedLanguage(ABC):
         return self._templates[word_class]
 
     def form_names(self) -> list[str]:
-        """Return singular, and every form that a slot needs."""
+        """Return "singular" and every form that a slot needs."""
         needed = (form for forms in self.needs.values() for form in forms.split(", ") if form)
         return ["singular", *dict.fromkeys(needed)]
 
@@ -80,13 +80,13 @@ class InflectedLanguage(ABC):
         return self.needs
 
     def read_word(self, word: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Reading:
-        """Return the class and forms of a word: stated, in the lexicon, or guessed from capital letters."""
+        """Return the class and forms of a word, from the file or the lexicon, or guessed from capital letters."""
         del catalogue_lexicon  # its words are English
         bare = word.strip()
         lexicons = (file_lexicon, self.lexicon)
         base = next(filter(None, (lexicon.form("singular", bare) for lexicon in lexicons)), bare)
         if file_lexicon.classes.get(word) == PLURAL_NOUN:
-            base = bare  # stated to be a plural, even if its singular is known
+            base = bare  # the file states that it is a plural, even if its singular is known
         if word in file_lexicon.classes:
             word_class, reason = file_lexicon.classes[word], STATED
         elif base in self.lexicon.classes:

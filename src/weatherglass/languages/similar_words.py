@@ -34,11 +34,11 @@ def shown_twins(groups: Iterable[Iterable[str]]) -> list[str]:
 def twins_among(words: Iterable[str], known: Collection[str] = ()) -> list[tuple[str, ...]]:
     """Return groups of different words that look the same, in the order of the words.
 
-    A word in ASCII without spaces around it does not look like any other ASCII word, so only other words are folded.
+    An ASCII word without spaces around it does not look like any other ASCII word, so only other words are folded.
 
     Args:
         words: the words to compare.
-        known: all words, if those in ASCII were left out of `words`.
+        known: all words, if ASCII words are left out of `words`.
     """
     words = dict.fromkeys(words)
     known = known or words
@@ -52,13 +52,14 @@ def twins_among(words: Iterable[str], known: Collection[str] = ()) -> list[tuple
 
 
 LEAST_STEM = 3
-"""Least number of letters of an inflected word's stem."""
+"""The least number of letters of the stem of an inflected word."""
 LEAST_ROOT = 4
-"""Least number of letters of a derived word's root and of a word in a phrase; shorter ones are function words."""
+"""The least number of letters of the root of a derived word, and of a word in a phrase; shorter ones are function
+words."""
 PARTS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 Endings = tuple[tuple[str, str], ...]
-"""Pairs of an ending and the letters that it may have replaced."""
+"""Pairs of an ending and the letters that it may replace."""
 
 INFLECTIONS: Mapping[str, Endings] = {
     "en": (
@@ -103,9 +104,9 @@ def related_words(words: Sequence[str], language: str, among: Sequence[Sequence[
 
     Args:
         words: different words or phrases.
-        language: the code of the language; without a list of endings for it, only shared words are found.
-        among: the lists that the words are compared with, their own included. A stem that every word of these lists
-            has is ignored: it sets no word apart, like "American" in two lists of Americans of different origins.
+        language: the code of the language; if it has no list of endings, only shared words are found.
+        among: the lists with which the words are compared, including their own. A stem of all words in these lists is
+            ignored, such as "American" in two lists of Americans of different origins.
     """
     all_stems = [set(_stems(word, language)) for own in among for word in own]
     ignored = set.intersection(*all_stems) if all_stems else set()
@@ -121,7 +122,7 @@ def related_words(words: Sequence[str], language: str, among: Sequence[Sequence[
 
 
 def _stems(word: str, language: str) -> dict[str, None]:
-    """Return a word, or the longer words of a phrase, and their stems without each ending that they may have."""
+    """Return a word, or the longer words of a phrase, and their stems without each possible ending."""
     parts = PARTS.findall(word.lower())
     if len(parts) > 1:
         parts = [part for part in parts if len(part) >= LEAST_ROOT]

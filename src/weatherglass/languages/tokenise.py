@@ -1,9 +1,9 @@
 """Split texts into the words that are looked up in a file of vectors.
 
 `treebank` follows the Penn Treebank, as in May et al. (2019): punctuation is a token, "Amy's" becomes "Amy" and "'s",
-and "don't" becomes "do" and "n't". nltk has these rules too, but takes 1.5 s to import and downloads data to find the
-ends of sentences; a test compares the tokens with nltk's on all published sentences. `word_tokens` is for other
-languages that write spaces between words.
+and "don't" becomes "do" and "n't". nltk has the same rules, but takes 1.5 s to import and downloads data to find the
+ends of sentences; a test compares the tokens with those of nltk on all published sentences. `word_tokens` is for other
+languages with spaces between words.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _ends_sentence(chunk: str, following: str) -> bool:
 
 
 def _split(chunk: str, opening: bool = True) -> Iterator[str]:
-    """Yield the tokens of a chunk without spaces; `opening` states whether a quotation mark at its start opens."""
+    """Yield the tokens of a chunk without spaces; `opening` is whether a quotation mark at its start opens a quote."""
     for piece in SPLIT.split(chunk):
         if piece == '"':
             yield "``" if opening else "''"

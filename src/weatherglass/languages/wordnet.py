@@ -118,7 +118,7 @@ def _detached(forms: list[str], part: str) -> Iterator[str]:
 
 
 def _index(path: Path) -> dict[str, int]:
-    """Return the number of synsets of each lemma: the third and the first field of a line."""
+    """Return the number of synsets (the third field of a line) of each lemma (the first field)."""
     try:
         fields = (line.split(" ", 3) for line in _lines(path))
         return {lemma: int(synsets) for lemma, _, synsets, _ in fields}
@@ -127,7 +127,7 @@ def _index(path: Path) -> dict[str, int]:
 
 
 def _synsets(path: Path) -> Iterator[list[str]]:
-    """Yield the single words of each line of a data file (wndb(5)): offset, file, type, count, word, id, word, …"""
+    """Yield the single words of each line of a data file, which has the fields of wndb(5): offset, file, type, …"""
     try:
         lines = _lines(path)
     except (OSError, UnicodeDecodeError):
@@ -145,14 +145,14 @@ def _synsets(path: Path) -> Iterator[list[str]]:
 
 
 def _lines(path: Path) -> list[str]:
-    """Return the entries of an index or data file; the lines of the licence begin with spaces."""
+    """Return the entries of an index or data file, without the licence, whose lines begin with spaces."""
     if not is_regular_file(path):  # a pipe might never end
         raise FileNotFoundError(errno.ENOENT, "no such file", str(path))
     return [line for line in path.read_text("utf-8").splitlines() if not line.startswith("  ")]
 
 
 def _exceptions(path: Path) -> dict[str, list[str]]:
-    """Return the base forms of irregular forms; empty without the file, which npm's package lacks."""
+    """Return the base forms of irregular forms; empty without the file, which the npm package lacks."""
     if not path.is_file():
         return {}
     base_forms: dict[str, list[str]] = {}
@@ -163,7 +163,7 @@ def _exceptions(path: Path) -> dict[str, list[str]]:
 
 
 Synonyms = Mapping[str, tuple[str, ...]]
-"""Other words for a word."""
+"""The synonyms of each word."""
 
 CATALOGUE = "catalogue"
 WORDNET = "wordnet"

@@ -1,8 +1,8 @@
-"""Compute metrics: numbers from the vectors of a test. Arrays in, an Estimate out; no input or output.
+"""Compute metrics: an Estimate from the vectors of a test, without input or output.
 
-A metric is a value, and its text is its spelling on the command line: "cosine/mean" (short for "weat(cosine/mean)"),
-"weat(cosine/mean, profile=wefe)". METRICS maps names to families; each family makes metrics from the
-arguments in parentheses.
+A metric is a value whose text is its spelling on the command line, such as "cosine/mean" (short for
+"weat(cosine/mean)") and "weat(cosine/mean, profile=wefe)". METRICS contains the families by name; each family makes
+metrics from the arguments in parentheses.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_METRIC", "METRICS", "select_metrics"]
 
 MakeMetrics = Callable[[Sequence[str], Mapping[str, str]], "Sequence[Metric]"]
-"""Makes metrics from the positional and the named arguments in a metric's parentheses."""
+"""Makes metrics from the positional and the named arguments in the parentheses of a spelling."""
 
 METRICS: Registry[MakeMetrics] = Registry(
     "metric",
@@ -36,27 +36,31 @@ METRICS: Registry[MakeMetrics] = Registry(
         "ripa": "weatherglass.metrics.ripa:ripa",
         "same": "weatherglass.metrics.same:same",
         "direct-bias": "weatherglass.metrics.direct_bias:direct_bias",
+        "crows-pairs": "weatherglass.metrics.pairs:crows_pairs",
+        "aul": "weatherglass.metrics.pairs:aul",
+        "stereoset": "weatherglass.metrics.pairs:stereoset",
+        "log-probability": "weatherglass.metrics.log_probability:log_probability",
     },
     entry_points="weatherglass.metrics",
 )
 
 DEFAULT_METRIC = "cosine/mean"
-OBSERVED = ("vectors",)
+OBSERVED = ("vectors", "log-probabilities", "unmasked-log-probabilities")
 """The kinds of observation that a model can return."""
 _CALL = re.compile(r"(?P<name>[a-z][\w-]*)(?:\((?P<arguments>.*)\))?")
 
 
 def select_metrics(patterns: Sequence[str | Association | Metric]) -> list[Metric]:
-    """Return the metrics that spellings, globs and groups stand for, each once, in the order first requested.
+    """Return the metrics that match spellings, globs and groups, each once, in the order of the request.
 
-    "weat" is "cosine/mean", "*/mean" every similarity with the mean, "*" every metric in its default form.
+    "weat" means "cosine/mean", "*/mean" means every similarity with the mean, and "*" every metric with its defaults.
 
     >>> [metric.name for metric in select_metrics(["weat", "cosine/m*n"])]
     ['cosine/mean', 'cosine/median', 'cosine/min']
 
     Raises:
-        UnknownNameError: for a metric that nobody knows, naming the nearest.
-        WeatherglassError: if none is given, or one needs an observation that no model returns.
+        UnknownNameError: if a metric is unknown, with a suggestion.
+        WeatherglassError: if no metric is given, or a metric needs an observation that no model returns.
     """
     from weatherglass.metrics.weat.association import Association
 
@@ -85,7 +89,7 @@ def select_metrics(patterns: Sequence[str | Association | Metric]) -> list[Metri
 
 
 def _matching(pattern: str) -> Sequence[Metric]:
-    """Return the metrics that a spelling or a glob stands for."""
+    """Return the metrics that match a spelling or a glob."""
     from weatherglass.metrics.weat.association import GROUPS, SIMILARITIES
 
     call = _CALL.fullmatch(pattern.strip())

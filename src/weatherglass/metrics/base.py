@@ -1,4 +1,4 @@
-"""Define a metric: what it declares in its MetricInfo, and the Estimate that it computes from the vectors of a test."""
+"""Define a metric: the facts that it declares in its MetricInfo, and the Estimate that it computes for a test."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many sets of a kind a metric takes."""
+    """The number of sets of a kind that a metric takes."""
 
     least: int
     most: int | None
@@ -47,19 +47,19 @@ AT_LEAST_TWO = Count(2, None)
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How many target and attribute sets a metric takes; WEAT takes two and two."""
+    """The numbers of target and attribute sets that a metric takes; WEAT takes two and two."""
 
     targets: Count
     attributes: Count
     paired: bool = False
-    """Whether the first word of X belongs to the first of Y, and so on, so that both must be of one size."""
+    """Whether the words of X and Y are pairs, in their order, so that both sets must have the same size."""
 
     def fits(self, targets: int, attributes: int) -> bool:
         """Return whether a test with these numbers of sets can be measured."""
         return targets in self.targets and attributes in self.attributes
 
     def selections(self, targets: int, attributes: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Return the target and attribute sets to measure together; a metric of one set takes each.
+        """Return the combinations of target and attribute sets to measure; a metric of one set is given each alone.
 
         >>> Shape(exactly(1), exactly(2)).selections(2, 2)
         [((0,), (0, 1)), ((1,), (0, 1))]
@@ -81,12 +81,12 @@ class Shape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricInfo:
-    """What a metric declares about itself, once; nothing else in weatherglass knows a metric by its name."""
+    """The facts that a metric declares about itself; no other part of weatherglass depends on the name of a metric."""
 
     shape: Shape
-    """How many sets it takes."""
+    """The numbers of sets that it takes."""
     needs: str = "vectors"
-    """The kind of observation of a model that it is computed from."""
+    """The kind of observations of a model from which it is computed."""
     covariances: bool = False
     """Whether it also needs the covariances of the attribute sets."""
     signed: bool = True
@@ -94,55 +94,57 @@ class MetricInfo:
     unbiased: float = 0.0
     """The value without bias."""
     bounds: tuple[float, float] = (-math.inf, math.inf)
-    """The smallest and the largest value that it can have."""
+    """The smallest and the largest possible value."""
     exchanges: str = ""
-    """What p exchanges: words of the "targets", of the "attributes", or "pairs"; empty for a metric without p."""
+    """The units that are exchanged for p: words of "targets" or "attributes", or "pairs"; empty without p."""
     one_sample: bool = False
-    """Whether the words of all target sets are one sample, so that their sets make no difference to the value."""
+    """Whether the words of all target sets are one sample, so that the value does not depend on their sets."""
+    one_reading: bool = False
+    """Whether p exchanges all that varies, so that no second p is needed to generalise to other units."""
     contrasts: str = ""
-    """The sets whose difference p is about: "targets", "attributes" or "both"; empty where p is about something else.
+    """The sets whose difference is tested: "targets", "attributes" or "both"; empty if p tests something else.
 
-    `mitigate --judge` counts a significant p only where it is about a difference between the ends of the attribute."""
+    `mitigate --judge` counts a significant p only if it tests a difference between the ends of the attribute."""
     removed_by_projection: bool = False
-    """Whether it is computed along a direction, so that projecting that out makes it small by construction."""
+    """Whether it is computed along a direction, so that projecting it out makes the value small by construction."""
     poolable: bool = False
-    """Whether values of different tests are on one scale, standard deviations of the scores.
+    """Whether values of different tests are on the same scale, standard deviations of the scores.
 
-    Values like these are drawn on one axis, averaged over the tests of a topic, and judged together in a verdict."""
+    These values are drawn on one axis, averaged over the tests of a topic, and judged together in a verdict."""
     from_scores: bool = False
     """Whether the value and its p follow from the stored scores of X and Y.
 
-    This permits what needs no vectors: the power of the test, the paired change between two runs, maxT correction."""
+    If so, the power of the test, the paired change between two runs and the maxT correction do not need vectors."""
     cheap_to_resample: bool = True
     """Whether intervals and leave-one-out are computed by default."""
     symbol: str = "value"
-    """What the value is called in tables, such as "d"."""
+    """The name of the value in tables, such as "d"."""
     quantity: str = "value"
-    """What the value is called in captions, such as "effect size d"."""
+    """The name of the value in captions, such as "effect size d"."""
     unit: str = ""
-    """The unit of the value where it has one that readers know, such as "standard deviations"."""
+    """The unit of the value, such as "standard deviations"; empty without a common unit."""
     decimals: int = 3
-    """Decimals that the value is printed with."""
+    """The number of printed decimals."""
     negligible: float = 0.0
     """The distance from `unbiased` below which no direction is named."""
     leans: tuple[str, ...] = ()
-    """What a value above and below `unbiased` means, with roles in braces; empty for "X lean to A, Y to B"."""
+    """The meaning of a value above and below `unbiased`, with roles in braces; empty for "X lean to A, Y to B"."""
     summary: str = field(default="", compare=False)
     """What it measures, in one line."""
     direction: str = field(default="", compare=False)
-    """What a larger value means."""
+    """The meaning of a larger value."""
     source: str = field(default="", compare=False)
     """The paper that introduced it."""
     caution: str = field(default="", compare=False)
-    """What a reader of its numbers should know, printed once per run."""
+    """A caution for readers of its numbers, printed once per run."""
 
     @property
     def scale(self) -> str:
-        """Return how to read a value that has no unit, such as "1 without bias"; empty where it has one."""
+        """Return how to read a value without a unit, such as "1 without bias"; empty if it has a unit."""
         return "" if self.unit else f"{self.unbiased:g} without bias"
 
     def to_json(self) -> dict[str, Any]:
-        """Return what readers of a stored result need: facts that differ from the default, without descriptions."""
+        """Return the facts for readers of a stored result: those that differ from the default, without descriptions."""
         facts = {
             name: getattr(self, name) for name, default in _FACTS.items() if getattr(self, name) != default
         }
@@ -154,10 +156,10 @@ class MetricInfo:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> MetricInfo:
-        """Return the inverse of `to_json`.
+        """Return the info from the result of `to_json`.
 
         Raises:
-            KeyError, TypeError, ValueError: if the record is of another version or damaged.
+            KeyError, TypeError, ValueError: if the record is damaged or has another version.
         """
         least, most, least_attributes, most_attributes, paired = record["shape"]
         shape = Shape(Count(least, most), Count(least_attributes, most_attributes), paired)
@@ -194,7 +196,7 @@ class ElementScore(NamedTuple):
     """The score of one target element, such as s(w, A, B); a tuple, since a large run has a million of them."""
 
     role: str
-    """The set it is in: X or Y."""
+    """The set of the element, such as X or Y."""
     text: str
     word: str
     template: str | None
@@ -202,7 +204,7 @@ class ElementScore(NamedTuple):
 
 
 class ByElements(NamedTuple):
-    """The value of a test that exchanges words, with single elements exchanged instead, as in the papers."""
+    """The value of a test if single elements are exchanged instead of words, as in the papers."""
 
     value: float
     null: Null
@@ -210,47 +212,47 @@ class ByElements(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """The value of a metric and what p, intervals and leave-one-out are computed from."""
+    """The value of a metric, with the data for p, intervals and leave-one-out."""
 
     info: MetricInfo = field(repr=False)
-    """What the metric declares."""
+    """The facts that the metric declares."""
     value: float
-    """The metric's number, such as d; NaN where it is not defined."""
+    """The number of the metric, such as d; NaN if it is undefined."""
     signed_value: float | None = None
-    """The value with its sign, where it is reported without; None where it is reported as it is."""
+    """The value with its sign, if it is reported without; else None."""
     test_statistic: float = math.nan
-    """What the exchange of labels is about; for WEAT S, the sum of the scores of X less that of Y."""
+    """The statistic of the permutation test; for WEAT, S, the sum of the scores of X minus that of Y."""
     ddof: int = 1
     """Delta degrees of freedom of the standard deviation in the value."""
     target_sizes: tuple[int, ...]
-    """How many elements of each target set were used; those that the model does not know are left out."""
+    """The number of used elements of each target set; unknown elements are left out."""
     attribute_sizes: tuple[int, ...]
     scores: tuple[ElementScore, ...] = field(default=(), repr=False)
     """One per target element, in the order of the test."""
     details: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    """Further numbers by name; kept in the notes of a result."""
+    """Further numbers by name, which are stored in the notes of a result."""
     null: Null | None = field(default=None, repr=False, compare=False)
-    """What p exchanges; None for a metric without p. Not stored."""
+    """The null hypothesis; None for a metric without p. It is not stored."""
     by_elements: ByElements | None = field(default=None, repr=False, compare=False)
-    """The same with single elements exchanged, where words with several sentences are exchanged. Not stored."""
+    """The result with single elements exchanged, if words with several sentences are exchanged. It is not stored."""
     resample: Resample | None = field(default=None, repr=False, compare=False)
-    """How the value is recomputed for intervals and leave-one-out; None where there are none. Not stored."""
+    """Recomputes the value for intervals and leave-one-out; None without these. It is not stored."""
     unbiased: float = field(init=False, repr=False, compare=False)
     """The value without bias."""
     signed: bool = field(init=False, repr=False, compare=False)
     """Whether the sign of the value is a direction."""
     bias: float = field(init=False, repr=False, compare=False)
-    """The distance of the value from that without bias, with its sign."""
+    """The signed distance of the value from the value without bias."""
     effect_size: float = field(init=False, repr=False, compare=False)
-    """The value where it is a d, in standard deviations; NaN for other metrics."""
+    """The value if it is a d, in standard deviations; NaN for other metrics."""
     num_targ1: int = field(init=False, repr=False, compare=False)
-    """Elements of X; the next three likewise for Y, A and B, 0 for a set that the test lacks."""
+    """The number of elements of X; the next three are those of Y, A and B, and 0 for a missing set."""
     num_targ2: int = field(init=False, repr=False, compare=False)
     num_attr1: int = field(init=False, repr=False, compare=False)
     num_attr2: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        info, known = self.info, self.__dict__  # frozen, so that a plain assignment is refused
+        info, known = self.info, self.__dict__  # the class is frozen, so that attributes cannot be assigned
         known["unbiased"], known["signed"] = info.unbiased, info.signed
         known["bias"] = (self.value if self.signed_value is None else self.signed_value) - info.unbiased
         known["effect_size"] = self.value if info.poolable else math.nan
@@ -269,27 +271,27 @@ class Estimate:
 
 
 def scores_of_role(scores: Sequence[ElementScore], role: str) -> Vector:
-    """Return the scores of the elements of one set, in their order."""
+    """Return the scores of the elements of one set, in the given order."""
     return np.array([score.score for score in scores if score.role == role])
 
 
 @dataclass(slots=True)
 class Context:
-    """What the metrics of one evaluation share."""
+    """The data that the metrics of one evaluation share."""
 
     metrics: Sequence[Metric] = ()
-    """All that are computed on the same sets, so that they can compute common parts once."""
+    """All metrics that are computed on the same sets, so that they can compute common parts once."""
     permute: str = "elements"
     """The exchangeable unit: elements or words."""
     ddof: int = 1
     covariances: tuple[Covariance, Covariance] | None = None
     """The covariances of A and B, for metrics that need them."""
     shared: dict[Hashable, Any] = field(default_factory=dict)
-    """What one metric computed and others can use, by a name that they agree on."""
+    """Results that one metric computed for others, by a common key."""
 
 
 class Metric(Protocol):
-    """A value with parameters; its text is its identity and its spelling everywhere."""
+    """A metric with its parameters; its text is its identity and its spelling."""
 
     @property
     def name(self) -> str:
@@ -297,7 +299,7 @@ class Metric(Protocol):
 
     @property
     def info(self) -> MetricInfo:
-        """Return what it declares about itself."""
+        """Return the facts that the metric declares."""
 
     def texts(self, test: Test) -> tuple[str, ...]:
         """Return the texts to encode besides the sets of the test."""

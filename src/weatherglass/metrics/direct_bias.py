@@ -1,4 +1,4 @@
-"""Compute direct bias (Bolukbasi et al. 2016): how far words lie along the direction that word pairs share."""
+"""Compute direct bias (Bolukbasi et al. 2016), the share of words along the common direction of word pairs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from weatherglass.metrics.set_metric import Matrices, SetMetric, read_parameters
 
 @dataclass(frozen=True)
 class DirectBias(SetMetric):
-    """The mean over w of |cos(w, g)|^c, g the first principal component of the pairs' differences.
+    """The mean over w of |cos(w, g)|^c, where g is the first principal component of the differences of pairs.
 
-    Exchanging the words of a pair changes nothing, so p exchanges the words of X and Y with all others: directions
-    between words at random, instead of those of the pairs.
+    Exchanging the two words of a pair changes nothing, so p is computed by permuting all words of X and Y, which gives
+    directions between random words instead of pairs.
     """
 
     c: float = 1.0
-    """How strict: a small c counts words that lean a little almost as much as those that lean far."""
+    """The strictness; with a small c, words that lean slightly count almost as much as those that lean strongly."""
 
     info = MetricInfo(
         shape=Shape(exactly(2), exactly(1), paired=True),
@@ -74,7 +74,7 @@ def _inner(products: Vector, rows: Integers, columns: Integers) -> Vector:
 
 
 def pair_direction(x: Vector, y: Vector) -> Vector:
-    """Return the first principal component of the differences of pairs, at length 1; its sign has no meaning.
+    """Return the first principal component of the differences of pairs, with length 1 and arbitrary sign.
 
     Raises:
         UnitError: if both words of every pair have the same vector.

@@ -1,4 +1,4 @@
-"""Compute ECT, the embedding coherence test (Dev & Phillips 2019): do X and Y rank the words of A alike?"""
+"""Compute ECT, the embedding coherence test (Dev & Phillips 2019), which compares how X and Y rank the words of A."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from weatherglass.metrics.set_metric import Matrices, SetMetric, read_parameters
 
 @dataclass(frozen=True)
 class EmbeddingCoherence(SetMetric):
-    """Spearman's correlation of cos(mean X, a) and cos(mean Y, a) over a; 1 where both order A alike."""
+    """Spearman's correlation of cos(mean X, a) and cos(mean Y, a) over a; 1 if both rank A in the same order."""
 
     info = MetricInfo(
         shape=Shape(exactly(2), exactly(1)),
@@ -25,7 +25,7 @@ class EmbeddingCoherence(SetMetric):
         bounds=(-1.0, 1.0),
         exchanges="targets",
         summary="rank correlation of the nearness of attribute words to the centres of X and Y",
-        direction="lower: more bias; 1 is none",
+        direction="lower: more bias; 1 means no bias",
         source="Dev & Phillips 2019",
     )
     scored = "attributes"
@@ -36,7 +36,7 @@ class EmbeddingCoherence(SetMetric):
         return "ect"
 
     def value_and_scores(self, targets: Matrices, attributes: Matrices) -> tuple[float, list[Vector]]:
-        """Return the correlation; an attribute scores its rank by nearness to X minus that by nearness to Y."""
+        """Return the correlation; the score of an attribute is its rank by X minus its rank by Y."""
         to_a = unit_rows(attributes[0])
         x, y = (ranks((to_a @ rows.mean(axis=0))[np.newaxis]) for rows in targets)
         return float(correlations(x, y)[0]), [x[0] - y[0]]
@@ -49,25 +49,25 @@ class EmbeddingCoherence(SetMetric):
         def values(labellings: Integers) -> Vector:
             in_x = np.zeros(labellings.shape)
             np.put_along_axis(in_x, labellings[:, : len(x)], 1.0, axis=1)
-            # The length of a mean changes no rank of the cosines with it.
+            # The length of a mean does not change the ranks of its cosines.
             return correlations(ranks(in_x @ to_a / len(x)), ranks((1 - in_x) @ to_a / len(y)))
 
         return Relabelling((len(x), len(y)), values, ("less",))
 
 
 def ranks(rows: Matrix) -> Matrix:
-    """Return the ranks from 1 within each row; equal numbers share their mean rank."""
+    """Return the ranks from 1 within each row; ties get their mean rank."""
     order = np.argsort(rows, axis=1)
     ascending = np.take_along_axis(rows, order, axis=1)
     if (ascending[:, 1:] == ascending[:, :-1]).any():
         return np.asarray(rankdata(rows, axis=1))
-    found = np.empty(rows.shape)  # rankdata does this, too, and takes several times as long over a single row
+    found = np.empty(rows.shape)  # without ties, this is several times as fast as rankdata for a single row
     np.put_along_axis(found, order, np.arange(1.0, rows.shape[1] + 1)[np.newaxis], axis=1)
     return found
 
 
 def correlations(first: Matrix, second: Matrix) -> Vector:
-    """Return Pearson's correlation of each row with its row in the other matrix; NaN where one is constant."""
+    """Return Pearson's correlation of each row with the same row of the other matrix; NaN if one is constant."""
     x, y = (rows - rows.mean(axis=1, keepdims=True) for rows in (first, second))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray((x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1)))

@@ -1,7 +1,7 @@
-"""Say what a null hypothesis makes exchangeable and what can be left out, and compute p from it.
+"""Define null hypotheses by what is exchangeable under them, and compute p (docs/methods 10 and 13).
 
-Labels of scores, signs, or labels of vectors are exchanged; intervals and leave-one-out recompute a value without
-single units (docs/methods 10 and 13).
+Labels of scores, signs of scores, or labels of vectors are exchanged. Intervals and leave-one-out recompute a value
+without single units.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PValueOptions:
-    """How p is computed, and what it may cost."""
+    """The method and the budget of p."""
 
     method: str
     budget: Budget
     precision: float
     seed: int
     inner: bool = False
-    """Whether it is one of many p, such as those without each word, for which fewer draws are enough."""
+    """Whether it is one of many p, such as those without each word, for which fewer draws are sufficient."""
 
     def for_many(self, rough: bool = False) -> PValueOptions:
-        """Return the options of p without a word or template: there are many, so each may cost little.
+        """Return the options of p without a word or template, which have a small budget because there are many.
 
         Args:
-            rough: whether it is enough to know on which side of alpha p is.
+            rough: whether it is sufficient to know on which side of alpha p is.
         """
         from weatherglass.stats import Budget
 
@@ -45,9 +45,9 @@ class PValueOptions:
 
 
 INNER_SECONDS = 0.01
-"""Budget of p without a word or template: there are many, so bounds within 1 % are enough if counting takes longer."""
+"""The budget of p without a word or template; if counting takes longer, bounds within 1 % are sufficient."""
 ROUGH = 0.1
-"""The relative width of bounds of p that only decide whether it is below alpha; they cost far less than 1 %."""
+"""The relative width of bounds of p that only show whether p is below alpha; they are far cheaper than 1 %."""
 
 
 class Null(Protocol):
@@ -55,28 +55,28 @@ class Null(Protocol):
 
     @property
     def units(self) -> tuple[int, int]:
-        """Return the numbers of units that are exchanged, in the first set and in the others; (pairs, 0) for signs."""
+        """Return the numbers of exchanged units in the first set and in the others; (pairs, 0) for signs."""
 
     def tail(self, requested: Alternative) -> Alternative:
         """Return the alternative that is tested when this one is requested."""
 
     def test(self, requested: Alternative, options: PValueOptions) -> Significance:
-        """Return p for that alternative."""
+        """Return the p for that alternative."""
 
     def two_sided_p(self, reported: float, requested: Alternative, options: PValueOptions) -> float | None:
         """Return the exact two-sided p, with which the interval agrees for every requested alternative and method.
 
         Args:
-            reported: p as `test` gave it for the same alternative and options.
+            reported: the p that `test` returned for the same alternative and options.
             requested: the requested alternative.
-            options: how that p was computed.
+            options: the options of that p.
 
         Returns:
-            None where the value is always on one side of that without bias, so that there are no two sides.
+            The p; None if the value is always on one side of the value without bias.
         """
 
     def quantiles(self, levels: Vector, options: PValueOptions) -> list[float]:
-        """Return quantiles of the value under exchanged labels, at these levels; empty if it does not vary."""
+        """Return the quantiles of the value under exchanged labels at these levels; empty if it does not vary."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,11 +88,11 @@ class Exchange:
     effect_size: Callable[[Vector, Vector], float]
     """Computes the metric's value from scores of X and Y."""
     significance: Callable[[Vector, Vector, Alternative, np.random.Generator], Significance] | None = None
-    """Computes p as the metric's profile does; None for the exact permutation test."""
+    """Computes p by the metric's profile; None for the exact permutation test."""
     ddof: int = 1
     """Delta degrees of freedom of the standard deviation in d."""
     alternatives: tuple[Alternative, ...] = ()
-    """The tails that the profile knows, its default first; empty for all of them."""
+    """The alternatives of the profile, its default first; empty for all."""
 
     @property
     def units(self) -> tuple[int, int]:
@@ -105,7 +105,7 @@ class Exchange:
         return requested if not known or requested in known else known[0]
 
     def test(self, requested: Alternative, options: PValueOptions) -> Significance:
-        """Compute p by the exact methods, or as the profile computes it."""
+        """Return p by the exact methods, or by the method of the profile."""
         if self.significance:
             return self.significance(
                 self.x, self.y, self.tail(requested), np.random.default_rng(options.seed)
@@ -123,7 +123,7 @@ class Exchange:
         )
 
     def two_sided_p(self, reported: float, requested: Alternative, options: PValueOptions) -> float:
-        """Return p of the permutation test, even if the profile or the method reports another."""
+        """Return the p of the permutation test, even if the profile or the method reports a different one."""
         exact = self.significance is None and options.method in ("auto", "exact")
         if exact and self.tail(requested) == "two-sided":
             return reported
@@ -131,7 +131,7 @@ class Exchange:
         return plain.test("two-sided", replace(options, method="auto")).p_value
 
     def quantiles(self, levels: Vector, options: PValueOptions) -> list[float]:
-        """Return quantiles of the value over random partitions."""
+        """Return the quantiles of the value over random partitions."""
         from weatherglass.stats.permutation.grid import on_grid
         from weatherglass.stats.permutation.sampled import sample_sums
 
@@ -151,7 +151,7 @@ NULL_DRAWS = 9_999
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SignFlips:
-    """Scores, such as those of pairs, whose signs are exchangeable; the value is their mean."""
+    """Scores with exchangeable signs, such as those of pairs; the value is their mean."""
 
     scores: Vector
 
@@ -161,22 +161,22 @@ class SignFlips:
         return len(self.scores), 0
 
     def tail(self, requested: Alternative) -> Alternative:
-        """Return the alternative as requested: every one makes sense."""
+        """Return the requested alternative, since all are possible."""
         return requested
 
     def test(self, requested: Alternative, options: PValueOptions) -> Significance:
-        """Compute p, exactly for up to 36 scores."""
+        """Return p, which is exact for up to 36 scores."""
         from weatherglass.stats.relabelling import DRAWS, sign_flip_test
 
         draws = NULL_DRAWS if options.inner else DRAWS
         return sign_flip_test(self.scores, requested, np.random.default_rng(options.seed), draws)
 
     def two_sided_p(self, reported: float, requested: Alternative, options: PValueOptions) -> float:
-        """Return p of both tails."""
+        """Return the p of both tails."""
         return reported if requested == "two-sided" else self.test("two-sided", options).p_value
 
     def quantiles(self, levels: Vector, options: PValueOptions) -> list[float]:
-        """Return quantiles of the mean over random signs."""
+        """Return the quantiles of the mean over random signs."""
         signs = 2.0 * np.random.default_rng(options.seed).integers(0, 2, (NULL_DRAWS, len(self.scores))) - 1.0
         means = signs @ self.scores / len(self.scores)
         return [float(v) for v in np.quantile(means, levels)]
@@ -217,13 +217,13 @@ class PairFlips:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relabelling:
-    """Units of several sets whose labels are exchangeable; the value is recomputed for every labelling."""
+    """Units of several sets with exchangeable labels; the value is recomputed for every labelling."""
 
     sizes: tuple[int, ...]
     values: Callable[[Integers], Vector]
-    """Computes the value of each labelling (one per row: the pooled units in their new order)."""
+    """Computes the value of each labelling; a row contains the pooled units in their new order."""
     alternatives: tuple[Alternative, ...] = ()
-    """The tails that make sense; empty for all."""
+    """The alternatives that are possible; empty for all."""
     draws: int = 9_999
     inner_draws: int = 999
     ordered: bool = False
@@ -240,7 +240,7 @@ class Relabelling:
         return requested if not known or requested in known else known[0]
 
     def test(self, requested: Alternative, options: PValueOptions) -> Significance:
-        """Compute p over all labellings if they are few, else over random ones."""
+        """Return p over all labellings if there are few, else over random ones."""
         from weatherglass.stats.relabelling import relabelling_test
 
         draws = self.inner_draws if options.inner else self.draws
@@ -250,7 +250,7 @@ class Relabelling:
         ).significance
 
     def two_sided_p(self, reported: float, requested: Alternative, options: PValueOptions) -> float | None:
-        """Return p of both tails; None where only one of them makes sense."""
+        """Return the p of both tails; None if only one tail is possible."""
         if self.tail("two-sided") != "two-sided":
             return None
         if self.tail(requested) == "two-sided":
@@ -258,7 +258,7 @@ class Relabelling:
         return self.test("two-sided", options).p_value
 
     def quantiles(self, levels: Vector, options: PValueOptions) -> list[float]:
-        """Return quantiles of the value over labellings."""
+        """Return the quantiles of the value over labellings."""
         from weatherglass.stats.relabelling import relabelling_test
 
         values = relabelling_test(
@@ -274,7 +274,7 @@ class Relabelling:
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """A value with its p, and how the p-values beside it are computed."""
+    """A value with its p, and the options for further p-values."""
 
     value: float
     unbiased: float
@@ -285,17 +285,17 @@ class Tested:
     """The requested alternative."""
     options: PValueOptions
     alpha: float
-    """The level of p; that of the intervals is 1 − alpha."""
+    """The significance level; intervals have the level 1 − alpha."""
     ci: str
     """The kind of interval: jackknife, bca or none."""
 
     def significance_of(self, null: Null, rough: bool = False) -> Significance:
-        """Return p of what is left without a unit; bounds may be wide where `rough`."""
+        """Return the p of a null hypothesis without a unit; with `rough`, bounds may be wide."""
         return null.test(self.alternative, self.options.for_many(rough))
 
 
 class Resample(Protocol):
-    """A value with the data that it was computed from."""
+    """A value with the data from which it was computed."""
 
     def assess(self, tested: Tested) -> Assessment:
         """Return intervals, the value without each unit, and its distribution under exchanged labels."""
@@ -303,19 +303,19 @@ class Resample(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class UnitGroup:
-    """Units that are a sample of their kind: the words of a set, or the pairs of two sets."""
+    """Units that are a sample: the words of a set, or the pairs of two sets."""
 
     role: str
-    """X, A, …; XY for pairs."""
+    """The role of the set, such as X or A; XY for pairs."""
     names: tuple[str, ...]
     exchanged: bool
-    """Whether p exchanges them, so that they are what varies in the interval beside p."""
+    """Whether they are exchanged for p, so that they also vary in the interval that belongs to p."""
     sample: str = ""
-    """What they are a sample of, where that is more than this group: groups of one sample vary about one mean."""
+    """The name of the sample, if it contains several groups, which then vary about one mean."""
 
 
 class Recompute(ABC):
-    """A Resample for any metric: the value is computed again without each unit in turn."""
+    """A Resample for any metric, which recomputes the value without each unit in turn."""
 
     @property
     @abstractmethod
@@ -325,11 +325,11 @@ class Recompute(ABC):
     @property
     @abstractmethod
     def bounds(self) -> tuple[float, float]:
-        """Return the smallest and the largest value that there can be."""
+        """Return the smallest and the largest possible value."""
 
     @abstractmethod
     def without(self, group: int, unit: int) -> tuple[float, Null | None]:
-        """Return the value, and what p exchanges, without one unit of a group."""
+        """Return the value and the null hypothesis without one unit of a group."""
 
     def assess(self, tested: Tested) -> Assessment:
         """Assess the value by the jackknife."""

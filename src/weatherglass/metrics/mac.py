@@ -14,10 +14,10 @@ from weatherglass.metrics.set_metric import Matrices, SetMetric, read_parameters
 
 @dataclass(frozen=True)
 class MeanAverageCosine(SetMetric):
-    """The mean over target words and attribute sets of 1 − the mean cosine; 1 where nothing leans to them.
+    """The mean over target words and attribute sets of 1 − the mean cosine; 1 if the mean cosine is 0.
 
-    It has no p: no exchange of words or sets changes it, and in a model whose vectors share a direction the mean cosine
-    of any words differs from 0.
+    It has no p, because no exchange of words or sets changes it, and because the mean cosine of any words differs from
+    0 in an anisotropic model.
     """
 
     info = MetricInfo(
@@ -46,7 +46,7 @@ class MeanAverageCosine(SetMetric):
 
 
 def mean_distances(targets: Matrices, attributes: Matrices) -> list[Vector]:
-    """Return for each word of each target set the mean over attribute sets of 1 − the mean cosine."""
+    """Return the mean over attribute sets of 1 − the mean cosine, for each word of each target set."""
     attributes = [unit_rows(a) for a in attributes]
     return [
         1 - np.mean([(unit @ a.T).mean(axis=1) for a in attributes], axis=0)

@@ -1,4 +1,4 @@
-"""Compute RIPA (Ethayarajh et al. 2019): the projection of words on the directions of word pairs."""
+"""Compute RIPA (Ethayarajh et al. 2019), the projection of words on the directions of word pairs."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ class RelationalInnerProduct(SetMetric):
         return SignFlips(projections(targets, attributes).mean(axis=0))
 
     def details(self, targets: Matrices, attributes: Matrices) -> dict[str, Any]:
-        """Return the sd of the scores over pairs, in the order of the scores; nothing for one pair."""
+        """Return the sd of each score over pairs; empty for one pair."""
         table = projections(targets, attributes)
         return {"sd over pairs": table.std(axis=1, ddof=1)} if table.shape[1] > 1 else {}
 
 
 def projections(targets: Matrices, attributes: Matrices) -> Matrix:
-    """Project each attribute word (down) on the direction of each pair (across).
+    """Return the projections of attribute words (rows) on the directions of pairs (columns).
 
     Raises:
-        UnitError: for a pair of equal vectors.
+        UnitError: if the two words of a pair have the same vector.
     """
     x, y = targets
     (a,) = attributes

@@ -1,4 +1,4 @@
-"""Compute RND, the relative norm distance (Garg et al. 2018): is the centre of X or that of Y nearer to A?"""
+"""Compute RND, the relative norm distance (Garg et al. 2018), of A to the centres of X and Y."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class RelativeNormDistance(SetMetric):
     """The mean over a of ‖a − mean X‖ − ‖a − mean Y‖."""
 
     normalise: bool = False
-    """Whether vectors are brought to length 1 first, as Garg et al. do."""
+    """Whether vectors are first scaled to length 1, as in Garg et al."""
 
     info = MetricInfo(
         shape=Shape(exactly(2), exactly(1)),
         exchanges="targets",
         contrasts="targets",
-        summary="distance of attribute words to the centre of X less that to the centre of Y",
+        summary="distance of attribute words to the centre of X minus that to the centre of Y",
         direction="above 0: A nearer to Y",
         leans=("{A} nearer to {Y}", "{A} nearer to {X}"),
         source="Garg et al. 2018",
@@ -37,7 +37,7 @@ class RelativeNormDistance(SetMetric):
 
     @property
     def of_directions(self) -> bool:  # type: ignore[override]
-        """Return whether zero vectors are refused: only unit vectors need a direction."""
+        """Return whether zero vectors are refused, which cannot be scaled to length 1."""
         return self.normalise
 
     def value_and_scores(self, targets: Matrices, attributes: Matrices) -> tuple[float, list[Vector]]:
@@ -51,7 +51,7 @@ class RelativeNormDistance(SetMetric):
         products, to_a, squares = pool @ pool.T, pool @ a.T, (a**2).sum(axis=1)
 
         def distances(share: Matrix) -> Matrix:
-            """Return the distance from each centre (down), a mixture of the pool, to each attribute (across)."""
+            """Return the distances from centres (rows), which are mixtures of the pool, to attributes (columns)."""
             centre = np.einsum("bi,ij,bj->b", share, products, share, optimize=True)
             return np.asarray(np.sqrt(np.maximum(squares - 2 * share @ to_a + centre[:, np.newaxis], 0)))
 

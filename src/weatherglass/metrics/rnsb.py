@@ -1,4 +1,4 @@
-"""Compute RNSB, relative negative sentiment bias (Sweeney & Najafian 2019), by a classifier of B against A."""
+"""Compute RNSB, relative negative sentiment bias (Sweeney & Najafian 2019), with a classifier of B against A."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from weatherglass.metrics.exchange import Relabelling
 from weatherglass.metrics.set_metric import Matrices, SetMetric, read_parameters
 
 C = 1.0
-"""The weight of the likelihood against ½‖w‖²."""
+"""The weight of the likelihood relative to ½‖w‖²."""
 STEPS = 100
 CONVERGED = 1e-10
 
 
 @dataclass(frozen=True)
 class RelativeNegativeSentimentBias(SetMetric):
-    """The divergence from uniform of P(second attribute set) over all target words.
+    """The divergence of P(second attribute set) over all target words from a uniform distribution.
 
-    The regression has an L2 penalty on the weights, none on the intercept, and is fitted on all of A and B.
+    P is a logistic regression, fitted on all of A and B, with an L2 penalty on the weights but not on the intercept.
     """
 
     info = MetricInfo(
@@ -43,7 +43,7 @@ class RelativeNegativeSentimentBias(SetMetric):
         return "rnsb"
 
     def value_and_scores(self, targets: Matrices, attributes: Matrices) -> tuple[float, list[Vector]]:
-        """Return the divergence; a word scores its share of the sum of all probabilities, 1/n if all are equal."""
+        """Return the divergence; the score of a word is its share of the sum of all probabilities."""
         a, b = attributes
         in_b = np.arange(len(a) + len(b)) >= len(a)
         words = np.concatenate(targets)
@@ -72,22 +72,22 @@ def divergence_from_uniform(shares: Matrix | Vector) -> Vector:
 
 
 def _shares(words: Matrix, pool: Matrix, in_b: Matrix) -> Matrix:
-    """Return P(second set) of each word, over their sum, for each labelling (down) of the pool."""
+    """Return P(second set) of each word, divided by their sum, for each labelling (row) of the pool."""
     weights, intercepts = logistic_regressions(pool @ pool.T, in_b)
     probabilities = expit(weights @ (pool @ words.T) + intercepts[:, np.newaxis])
     return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
 
 
 def logistic_regressions(products: Matrix, labels: Matrix) -> tuple[Matrix, Vector]:
-    """Fit many regressions on the same points, one for each row of labels: weights of the points, and intercepts.
+    """Fit a regression for each row of labels on the same points; return the weights of points and the intercepts.
 
-    The weight vector is a combination of the points, so that Newton's method needs their products only, and a few
-    hundred regressions are solved at once; a library would fit them one after another. Where a step would not lower
-    the loss it is halved.
+    The weight vector is a combination of the points, so that Newton's method needs only their inner products, and a few
+    hundred regressions are solved at once, which a library would fit one after another. A step that does not lower the
+    loss is halved.
 
     Args:
-        products: of the points with each other.
-        labels: 1 for the second class, 0 for the first; one row for each regression.
+        products: the inner products of the points.
+        labels: 1 for the second class and 0 for the first, one row per regression.
     """
     runs, n = labels.shape
     weights, intercepts = np.zeros((runs, n)), np.zeros(runs)

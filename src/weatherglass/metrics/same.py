@@ -1,4 +1,4 @@
-"""Compute SAME (Schröder et al. 2021): how far words lie along the directions between attribute sets."""
+"""Compute SAME (Schröder et al. 2021), the share of words along the directions between attribute sets."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from weatherglass.metrics.set_metric import Matrices, SetMetric, read_parameters
 class Same(SetMetric):
     """The mean over target words of |cos(w, mean of unit A − mean of unit B)|.
 
-    With more sets: directions of set k − the first, each made orthogonal to those before; |cos| with the first plus
-    |w · direction| of the others, w at length 1.
+    With more sets, there is a direction from each further set to the first, made orthogonal to those before. The value
+    is the sum over directions of |w · direction|, with w of length 1.
     """
 
     info = MetricInfo(
@@ -58,7 +58,7 @@ class Same(SetMetric):
             basis: list[Matrix] = []
             for share in shares[1:]:
                 mixture = shares[0] - share
-                for _ in range(2):  # once more against what rounding left
+                for _ in range(2):  # twice, because of rounding errors
                     for earlier in basis:
                         inner = np.einsum("bi,ij,bj->b", mixture, products, earlier, optimize=True)
                         mixture = mixture - inner[:, np.newaxis] * earlier
@@ -72,7 +72,7 @@ class Same(SetMetric):
         return Relabelling(sizes, values, ("greater",))
 
     def details(self, targets: Matrices, attributes: Matrices) -> dict[str, Any]:
-        """Return, for two attribute sets, the signed mean (skew) and the sd (stereotype) over all target words."""
+        """Return the signed mean (skew) and the sd (stereotype) over all target words, for two attribute sets."""
         if len(attributes) != 2:
             return {}
         a, b = (unit_rows(rows).mean(axis=0) for rows in attributes)
@@ -82,7 +82,7 @@ class Same(SetMetric):
 
 
 def attribute_directions(means: Sequence[Vector]) -> Matrix:
-    """Return unit directions from each further mean to the first, orthogonal to those before; zero if none is left."""
+    """Return unit directions from each further mean to the first, orthogonal to those before; zero if dependent."""
     directions: list[Vector] = []
     for mean in means[1:]:
         direction = means[0] - mean

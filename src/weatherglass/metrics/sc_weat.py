@@ -1,4 +1,4 @@
-"""Compute SC-WEAT, or WEFAT (Caliskan et al. 2017; Toney & Caliskan 2021): which attribute set single words lean to."""
+"""Compute SC-WEAT, or WEFAT (Caliskan et al. 2017; Toney & Caliskan 2021), the association of single words."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ class ScWeat(SetMetric):
         return float(effects.mean()), [effects]
 
     def bounds_for(self, targets: Sequence[int], attributes: Sequence[int]) -> tuple[float, float]:
-        """Return bounds that are reached if all cosines with A are one number and all with B another."""
+        """Return the bounds, which are reached if all cosines with A are equal and all cosines with B are equal."""
         del targets
         a, b = attributes
         most = float(np.sqrt((a + b) * (a + b - 1) / (a * b)))
         return -most, most
 
     def null(self, targets: Matrices, attributes: Matrices) -> Exchange:
-        # The sd over A and B is the same for every labelling, so that the mean is linear in the labels of attributes.
+        # The sd over A and B is the same for every labelling, so the mean is linear in the labels of attributes.
         a, b = attributes
         to_all = standardised_cosines(targets[0], np.concatenate([a, b])).mean(axis=0)
         return Exchange(to_all[: len(a)], to_all[len(a) :], _difference_of_means)
 
 
 def standardised_cosines(words: Matrix, attributes: Matrix) -> Matrix:
-    """Return cos(w, a) in standard deviations over all attributes, for each word (down); NaN if all are equal."""
+    """Return cos(w, a) in standard deviations over all attributes, for each word (row); NaN if all are equal."""
     table = cosines(words, attributes)
     spread = table.std(axis=1, ddof=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -60,7 +60,7 @@ def standardised_cosines(words: Matrix, attributes: Matrix) -> Matrix:
 
 
 def single_word_effects(words: Matrix, a: Matrix, b: Matrix) -> Vector:
-    """Return the effect size of each word: positive where it is nearer to A."""
+    """Return the effect size of each word, which is positive if the word is nearer to A."""
     table = standardised_cosines(words, np.concatenate([a, b]))
     return np.asarray(table[:, : len(a)].mean(axis=1) - table[:, len(a) :].mean(axis=1))
 

@@ -1,8 +1,8 @@
-"""Build metrics of whole sets: a value that is recomputed for every subset and labelling of the vectors.
+"""Build metrics of whole sets, whose value is recomputed for every subset and labelling of the vectors.
 
-A metric of this kind is a few pure functions on matrices. Here its words become rows (by words, a word is the mean of
-the vectors of its sentences), in an order that depends on content alone; and the value becomes an Estimate with what
-p exchanges and what can be left out.
+A metric of this kind consists of a few pure functions on matrices. This module turns words into rows, in an order that
+depends only on their content, and the value into an Estimate with its null hypothesis and leave-one-out values. If
+words are exchanged, the row of a word is the mean of the vectors of its sentences.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ Matrices = Sequence[Matrix]
 
 
 class SetMetric(ABC):
-    """What the metrics of whole sets have in common."""
+    """Base class of the metrics of whole sets."""
 
     info: ClassVar[MetricInfo]
     scored: ClassVar[str]
-    """Whose words have scores: targets or attributes."""
+    """Which words have scores: "targets" or "attributes"."""
     of_directions: ClassVar[bool] = True
-    """Whether it takes cosines, which a zero vector does not have."""
+    """Whether it uses cosines, which are undefined for a zero vector."""
     least: ClassVar[Mapping[str, int]] = {}
-    """Words that a kind of set must have at least, where that is more than one."""
+    """The least number of words of a kind of set, if it is more than one."""
 
     @property
     @abstractmethod
@@ -52,14 +52,14 @@ class SetMetric(ABC):
 
     @abstractmethod
     def value_and_scores(self, targets: Matrices, attributes: Matrices) -> tuple[float, list[Vector]]:
-        """Return the value, NaN if it is undefined, and the contribution of each word, by set that is scored."""
+        """Return the value, which is NaN if undefined, and the scores of the words of each scored set."""
 
     @abstractmethod
     def null(self, targets: Matrices, attributes: Matrices) -> Null | None:
-        """Return what the null hypothesis makes exchangeable; None for a metric without p."""
+        """Return the null hypothesis; None for a metric without p."""
 
     def bounds_for(self, targets: Sequence[int], attributes: Sequence[int]) -> tuple[float, float]:
-        """Return the smallest and the largest value that sets of these sizes can have."""
+        """Return the smallest and the largest possible value for sets of these sizes."""
         del targets, attributes
         return self.info.bounds
 
@@ -72,12 +72,12 @@ class SetMetric(ABC):
         return self.name
 
     def texts(self, test: Test) -> tuple[str, ...]:
-        """Return no texts: the sets are enough."""
+        """Return no texts, since only the sets are needed."""
         del test
         return ()
 
     def evaluate(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
-        """Return the value, the scores of the words, and what to exchange and leave out."""
+        """Return the value and the scores of the words, with the null hypothesis and leave-one-out."""
         for element_set in sets:
             least = self.least.get(kind_of(element_set.role), 1)
             if len(element_set) < least:
@@ -118,7 +118,7 @@ class Units:
     vectors: Matrix
 
     def taken(self, places: Integers) -> Units:
-        """Return these units, in this order."""
+        """Return the units at these positions, in this order."""
         return Units(self.role, tuple(self.names[place] for place in places), self.vectors[places])
 
 
@@ -137,7 +137,7 @@ def _paired(targets: Sequence[Units], name: str) -> list[Units]:
     sizes = [len(units.names) for units in targets]
     if len(set(sizes)) > 1:
         raise UnitError(
-            f"{name} pairs the words of X and Y in their order, but there are {' and '.join(map(str, sizes))}"
+            f"{name} pairs the words of X and Y in their order, but the sets have {' and '.join(map(str, sizes))} words"
         )
     order = order_by_content(np.concatenate([units.vectors for units in targets], axis=1))
     return [units.taken(order) for units in targets]
@@ -160,7 +160,7 @@ class RecomputedValue(Recompute):
 
     @property
     def groups(self) -> tuple[UnitGroup, ...]:
-        """Return the units of the sets, or the pairs of the two target sets."""
+        """Return the units of each set; the two target sets are one group of pairs in a paired metric."""
         exchanged = self.metric.info.exchanges or "targets"
         attributes = [UnitGroup(u.role, u.names, exchanged == "attributes") for u in self.attributes]
         if self.metric.info.shape.paired:
@@ -171,13 +171,13 @@ class RecomputedValue(Recompute):
         return (*targets, *attributes)
 
     def whole(self) -> tuple[float, list[Vector], Null | None]:
-        """Return the value, the scores of the sets that are scored, and what p exchanges."""
+        """Return the value, the scores of the scored sets, and the null hypothesis."""
         targets, attributes = _matrices(self.targets), _matrices(self.attributes)
         value, scores = self.metric.value_and_scores(targets, attributes)
         return value, scores, self.metric.null(targets, attributes)
 
     def without(self, group: int, unit: int) -> tuple[float, Null | None]:
-        """Return the value, and what p exchanges, without one unit of a group."""
+        """Return the value and the null hypothesis without one unit of a group."""
         targets, attributes = _matrices(self.targets), _matrices(self.attributes)
         if self.metric.info.shape.paired:
             if group == 0:
@@ -196,7 +196,7 @@ class RecomputedValue(Recompute):
         return value, self.metric.null(targets, attributes)
 
     def details(self) -> dict[str, Any]:
-        """Return further numbers by name; numbers of words are keyed by word."""
+        """Return further numbers by name; an array becomes a dict by word."""
         scored = self.targets if self.metric.scored == "targets" else self.attributes
         names = [name for units in scored for name in units.names]
         details = self.metric.details(_matrices(self.targets), _matrices(self.attributes))
@@ -226,22 +226,22 @@ def _matrices(units: Sequence[Units]) -> list[Matrix]:
 
 
 def unit_rows(rows: Matrix) -> Matrix:
-    """Return the rows at length 1."""
+    """Return the rows, scaled to length 1."""
     return np.asarray(rows / np.linalg.norm(rows, axis=-1, keepdims=True))
 
 
 def cosines(rows: Matrix, columns: Matrix) -> Matrix:
-    """Return the cosine of every row with every row of the second matrix."""
+    """Return the cosine of every row of the first matrix with every row of the second."""
     return np.asarray(unit_rows(rows) @ unit_rows(columns).T)
 
 
 def read_parameters(
     metric: str, arguments: Sequence[str], named: Mapping[str, str], known: Sequence[str]
 ) -> dict[str, str]:
-    """Return the parameters in a metric's parentheses, by name; arguments without one follow the order of `known`.
+    """Return the parameters in the parentheses of a metric by name; unnamed arguments follow the order of `known`.
 
     Raises:
-        WeatherglassError: for a parameter that the metric does not have, or one too many.
+        WeatherglassError: if the metric does not have a parameter, or there are too many.
     """
     takes = f"it takes {', '.join(known)}" if known else "it takes none"
     if len(arguments) > len(known):
@@ -255,10 +255,10 @@ def read_parameters(
 
 
 def read_yes_or_no(metric: str, name: str, given: str) -> bool:
-    """Return a parameter that is on or off.
+    """Return the value of a parameter that is yes or no.
 
     Raises:
-        WeatherglassError: for anything else.
+        WeatherglassError: if it is neither.
     """
     if given not in ("yes", "no"):
         raise WeatherglassError(f"{metric}: {name} is '{given}', but should be yes or no")

@@ -1,4 +1,4 @@
-"""Check the vectors of a test's sets, order them by content, and average elements by word."""
+"""Check the vectors of the sets of a test, order them by content, and average elements by word."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class VectorSet:
     """The vectors of one set and, if known, their elements."""
 
     role: str
-    """X, Y, X3, … or A, B, A3, …"""
+    """The role: X, Y, X3, … or A, B, A3, …"""
     vectors: Matrix
     elements: tuple[Element, ...] = ()
     category: str = ""
     unknown: tuple[str, ...] = ()
-    """The texts left out because the model does not know them."""
+    """The texts that are left out because the model does not know them."""
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -38,7 +38,7 @@ def matrix(role: str, rows: ArrayLike) -> Matrix:
     """Return one row per element, in float64.
 
     Raises:
-        UnitError: if it is not a matrix of real numbers, naming the set, and the row where that is known.
+        UnitError: if it is not a matrix of real numbers, naming the set and, if known, the row.
     """
     try:
         array = np.asarray(real_array(rows), dtype=np.float64)
@@ -50,7 +50,7 @@ def matrix(role: str, rows: ArrayLike) -> Matrix:
 
 
 def check(sets: Sequence[VectorSet]) -> None:
-    """Refuse what no metric can use: an empty set, different widths, NaN or infinite numbers."""
+    """Refuse sets that no metric can use: empty sets, different widths, NaN or infinite numbers."""
     width = sets[0].vectors.shape[1]
     for element_set in sets:
         if not len(element_set.vectors):
@@ -66,7 +66,7 @@ def check(sets: Sequence[VectorSet]) -> None:
 
 
 def too_small(element_set: VectorSet, least: int) -> UnitError:
-    """Return the error for a set with fewer elements than a metric needs; it says how many the model does not know."""
+    """Return the error for a set with too few elements; it names the elements that the model does not know."""
     known, unknown = len(element_set), element_set.unknown
     needed = f"at least {least} {'is' if least == 1 else 'are'} needed"
     if not unknown:
@@ -88,13 +88,13 @@ def name_zero_vector(sets: Sequence[VectorSet]) -> str:
 
 
 def order_by_content(rows: Matrix) -> Integers:
-    """Return the order that sorts rows by their bytes, which does not depend on the order given."""
+    """Return the order that sorts rows by their bytes, so that it does not depend on the given order."""
     return np.argsort(row_keys(rows), kind="stable")
 
 
 def row_keys(rows: Matrix) -> np.ndarray[Any, np.dtype[np.void]]:
     """Return the bytes of each row, by which rows are compared and sorted."""
-    contiguous = np.ascontiguousarray(rows + 0.0)  # + 0.0 turns -0.0 into 0.0
+    contiguous = np.ascontiguousarray(rows + 0.0)  # + 0.0 changes -0.0 to 0.0
     return contiguous.view(np.dtype((np.void, contiguous.dtype.itemsize * contiguous.shape[1]))).ravel()
 
 
@@ -116,7 +116,7 @@ def unit_names(elements: Sequence[Element], permute: str) -> list[str]:
 
 
 def unit_numbers(names: Sequence[Hashable]) -> Integers:
-    """Return the unit of each element, numbered from 0 in order of first appearance; equal names are one unit.
+    """Return the number of the unit of each element, from 0 in order of first appearance; equal names are one unit.
 
     >>> unit_numbers(["rose", "lily", "rose"]).tolist()
     [0, 1, 0]
@@ -126,7 +126,7 @@ def unit_numbers(names: Sequence[Hashable]) -> Integers:
 
 
 def mean_by_unit(scores: NDArray[np.float64], units: Integers) -> NDArray[Any]:
-    """Return the mean score of each unit's elements, summed in ascending order so that their order does not matter.
+    """Return the mean score of each unit, summed in ascending order, so that the order of elements does not matter.
 
     Args:
         scores: one per element, or one row per element and a column per draw.
@@ -141,7 +141,7 @@ def mean_by_unit(scores: NDArray[np.float64], units: Integers) -> NDArray[Any]:
         return scores[order]
     starts = np.cumsum(sizes) - sizes
     means = np.empty((len(sizes), *scores.shape[1:]))
-    # Units of one size are sorted and summed together: words mostly occur in equally many sentences.
+    # Units of equal size are sorted and summed together; most words occur in equally many sentences.
     for size in dict.fromkeys(sizes.tolist()):
         equal = np.flatnonzero(sizes == size)
         elements = scores[order[starts[equal, np.newaxis] + np.arange(size)]]

@@ -16,6 +16,7 @@ from weatherglass.errors import SpecError
 from weatherglass.registry import suggestion
 from weatherglass.storage.documents import document_text
 from weatherglass.storage.reading import exists, user_path
+from weatherglass.storage.tables import EXCEL, read_table
 
 Pair = tuple[str, str]
 Sides = tuple[tuple[str, ...], tuple[str, ...]]
@@ -194,9 +195,16 @@ def _lines(path: Path) -> list[tuple[int, str]]:
     return lines
 
 
-def _rows(path: Path, columns: int, what: str) -> Iterable[tuple[int, list[str]]]:
-    for number, line in _lines(path):
-        cells = [cell.strip() for cell in line.split("\t" if "\t" in line else ",")]
+def _rows(path: Path, columns: int, what: str) -> Iterable[tuple[int, Sequence[str]]]:
+    given: Iterable[tuple[int, Sequence[str]]]
+    if path.suffix.lower() in EXCEL:
+        given = [(row.number, row.cells) for row in read_table(path, SpecError).rows]
+    else:
+        given = [
+            (number, [cell.strip() for cell in line.split("\t" if "\t" in line else ",")])
+            for number, line in _lines(path)
+        ]
+    for number, cells in given:
         if len(cells) != columns or not all(cells):
             raise SpecError(f"{path}, line {number}: expected {what}, separated by a tab or a comma")
         yield number, cells

@@ -28,8 +28,8 @@ RULE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One test and metric before and after."""
+class MetricChange:
+    """One test and metric, before and after the mitigation."""
 
     test: str
     metric: str
@@ -63,7 +63,7 @@ class Row:
         return self.signed and self.before * self.after < 0 and significant
 
 
-def with_holm(rows: Sequence[Row]) -> list[Row]:
+def with_holm(rows: Sequence[MetricChange]) -> list[MetricChange]:
     """Return the rows with corrected p: before over the effect sizes, after over the contrasts."""
     before = _corrected([row.p_before if row.poolable else None for row in rows])
     after = _corrected([row.p_after if row.contrast else None for row in rows])
@@ -87,7 +87,10 @@ class MitigationVerdict:
 
 
 def verdict(
-    held_out: Sequence[Row], as_they_are: Sequence[Row], recovered: Sequence[BeforeAfter], alpha: float
+    held_out: Sequence[MetricChange],
+    as_they_are: Sequence[MetricChange],
+    recovered: Sequence[BeforeAfter],
+    alpha: float,
 ) -> MitigationVerdict:
     """Return the verdict on a mitigation.
 
@@ -132,7 +135,7 @@ def verdict(
     return MitigationVerdict(HIDDEN, tuple(reasons))
 
 
-def kept_share(effects: Sequence[Row]) -> float:
+def kept_share(effects: Sequence[MetricChange]) -> float:
     """Return Σ d after, in the direction of before, divided by Σ |d| before."""
     total = sum(abs(row.before) for row in effects)
     return sum(row.after if row.before > 0 else -row.after for row in effects) / total
@@ -155,9 +158,9 @@ class Evaluation:
     """Number of removed dimensions; None for a transform of another package."""
     width: int
     verdict: MitigationVerdict
-    rows: tuple[Row, ...]
+    rows: tuple[MetricChange, ...]
     """Rows of the tests with all their words."""
-    held_out: tuple[Row, ...]
+    held_out: tuple[MetricChange, ...]
     """Rows on words that the transform was not fitted on."""
     words: Mapping[str, Mapping[str, Sequence[str]]]
     """By held-out test, the words that were left out and the words that were added."""

@@ -1,6 +1,6 @@
 """Show the progress within units of work: a unit reports shares of its work, wherever it is computed.
 
-A unit in another process appends to a small file next to the file that it will write; this process reads its size.
+A unit in another process lengthens a small file next to the file that it will write; this process reads its size.
 """
 
 from __future__ import annotations

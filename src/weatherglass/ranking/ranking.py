@@ -85,6 +85,18 @@ class RankedName:
     pieces: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One passage under every name: its places among its copies, the mean over the queries of a topic."""
+
+    model: str
+    topic: str
+    passage: int
+    """Its number among the passages of the record."""
+    places: dict[str, float]
+    """By name; 1 is the top."""
+
+
 @dataclass(slots=True, repr=False)
 class Ranking:
     """The results of a ranking audit: plain values, as they are stored and printed, with methods to show them.
@@ -96,6 +108,8 @@ class Ranking:
     """By model: over all contexts, then by topic."""
     interactions: list[Interaction] = field(default_factory=list)
     names: list[RankedName] = field(default_factory=list)
+    examples: list[Example] = field(default_factory=list)
+    """The first passage of each topic."""
     failures: list[dict[str, str]] = field(default_factory=list)
     record: dict[str, Any] = field(default_factory=dict)
     """Texts, names, options, versions, command."""
@@ -117,6 +131,7 @@ class Ranking:
             "comparisons": [asdict(one) for one in self.comparisons],
             "interactions": [asdict(one) for one in self.interactions],
             "names": [asdict(one) for one in self.names],
+            "examples": [asdict(one) for one in self.examples],
             "failures": self.failures,
         }
 
@@ -128,6 +143,7 @@ class Ranking:
             [Comparison.from_json(one) for one in record.pop("comparisons")],
             [Interaction(**one) for one in record.pop("interactions")],
             [RankedName(**one) for one in record.pop("names")],
+            [Example(**one) for one in record.pop("examples")],
             record.pop("failures"),
             record,
         )
@@ -212,6 +228,7 @@ def run_ranking(
         if (contrast := interaction_of(scores, model, options.alpha)) is not None:
             found.interactions.append(contrast)
         found.names += _ranked_names(scores, model)
+        found.examples += _examples(scores, model)
         found.record.setdefault("dropped_names", {})[model] = list(scores.dropped)
     if not found.comparisons:
         raise WeatherglassError(found.failures[0]["reason"])
@@ -230,6 +247,19 @@ def _ranked_names(scores: Scores, model: str) -> list[RankedName]:
         RankedName(model, group, name, float(share), count)
         for (group, name), share, count in zip(names, shares, pieces, strict=True)
     ]
+
+
+def _examples(scores: Scores, model: str) -> list[Example]:
+    """Return the first passage of each topic under every name."""
+    names = [name for group in scores.groups for name in group.names]
+    found = []
+    for number, topic in enumerate(scores.topics):
+        own = scores.topic == number
+        passage = int(scores.passage[own].min())
+        values = scores.values[:, own & (scores.passage == passage)]
+        places = len(names) * (1 - placements(values, values).mean(axis=1)) + 0.5
+        found.append(Example(model, topic, passage, dict(zip(names, places.tolist(), strict=True))))
+    return found
 
 
 JOURNAL, RECORD, TABLE = "ranking.jsonl", "ranking.json", "results.tsv"

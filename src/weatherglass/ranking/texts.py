@@ -22,8 +22,8 @@ NEUTRAL = {"they": "they", "them": "them", "their": "their"}
 SLOTS = ("name", *NEUTRAL, "title")
 CAPITALISED = {slot.capitalize(): slot for slot in SLOTS[1:]}
 """Slots at the beginning of a sentence."""
-ALL = "all"
-"""The topic of texts without one."""
+ALL, NO_TOPIC = "all", "no topic"
+"""The topic in a file that means none, and the name of the topic of queries without one."""
 ONE_PER_LINE = (".txt", "")
 """Suffixes of files with a text per line; commas in it separate nothing."""
 FEWEST = 2
@@ -73,17 +73,7 @@ class Materials:
             _check_distinct(noun, texts)
         for number, passage in enumerate(self.passages, start=1):
             _check_slots(f"passage {number} ({_start(passage.text)})", passage.text, self.groups)
-        topics = dict.fromkeys(passage.topic for passage in self.passages)
-        for query in self.queries:
-            if query.topic not in topics and "" not in topics:
-                hint = suggestion(query.topic, topics)
-                raise CatalogueError(f"no passage has the topic '{query.topic}' of a query{hint}")
-        asked = {query.topic for query in self.queries}
-        for topic in topics:
-            if topic and topic not in asked:
-                raise CatalogueError(
-                    f"no query has the topic '{topic}' of a passage{suggestion(topic, asked)}"
-                )
+        _check_topics(self.queries, self.passages)
 
     @property
     def names(self) -> list[tuple[Group, str]]:
@@ -169,6 +159,26 @@ def _check_distinct(noun: str, texts: Sequence[Text]) -> None:
         first[text] = number
 
 
+def _check_topics(queries: Sequence[Text], passages: Sequence[Text]) -> None:
+    """Check that every query has passages, and every passage queries."""
+    asked = dict.fromkeys(query.topic for query in queries)
+    offered = dict.fromkeys(passage.topic for passage in passages)
+    if "" not in offered:
+        if "" in asked:
+            raise CatalogueError(
+                "a query has no topic, but every passage has one; give both a topic, or neither"
+            )
+        for topic in asked:
+            if topic not in offered:
+                hint = suggestion(topic, offered)
+                raise CatalogueError(f"no passage has the topic '{shown(topic)}' of a query{hint}")
+    for topic in offered:
+        if topic and topic not in asked:
+            raise CatalogueError(
+                f"no query has the topic '{shown(topic)}' of a passage{suggestion(topic, asked)}"
+            )
+
+
 def _check_slots(where: str, passage: str, groups: Sequence[Group]) -> None:
     try:
         parts = list(Formatter().parse(passage))
@@ -235,7 +245,7 @@ def _texts_in(path: Path, kind: str) -> tuple[Text, ...]:
 
     singular = {"queries": "query", "passages": "passage"}[kind]
     rows = read_rows(path, [("text", singular)], ["topic"], error=CatalogueError)
-    return tuple(Text(row["text"], row.values.get("topic", "")) for row in rows)
+    return tuple(Text(row["text"], "" if row["topic"] == ALL else row["topic"]) for row in rows)
 
 
 def _by_topic(tables: Mapping[str, Any], kind: str, where: str) -> Iterator[Text]:
@@ -353,8 +363,8 @@ def lines_of(path: Path) -> Iterator[str]:
 
 
 def topics_of(queries: Iterable[Text]) -> list[str]:
-    """Return the topics of queries in their order; `ALL` for queries without one."""
-    return list(dict.fromkeys(query.topic or ALL for query in queries))
+    """Return the topics of queries in their order; `NO_TOPIC` for queries without one."""
+    return list(dict.fromkeys(query.topic or NO_TOPIC for query in queries))
 
 
 def read_materials(queries: Any = None, passages: Any = None, groups: Any = "race") -> Materials:

@@ -1,4 +1,4 @@
-"""How far a bias score can be trusted: corpus × algorithm × seed → scores → agreement (Du et al. 2021)."""
+"""Measure how reliable bias scores are over corpora, algorithms and seeds (Du et al. 2021)."""
 
 from __future__ import annotations
 

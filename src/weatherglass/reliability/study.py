@@ -1,4 +1,4 @@
-"""The steps of a study on the disk: encode, train, import, score; each does only what is missing."""
+"""Run the steps of a study (encode, train, import, score); each step does only what is missing on the disk."""
 
 from __future__ import annotations
 
@@ -76,14 +76,14 @@ class Group:
     seeds: tuple[int, ...]
     paths: tuple[Path, ...]
     warnings: tuple[Warning, ...] = ()
-    """About imported embeddings."""
+    """Warnings about imported embeddings."""
     encoded: Corpus | None = None
-    """The corpus that they were trained on; None for imported ones."""
+    """The corpus on which they were trained; None for imported embeddings."""
 
 
 @dataclass(frozen=True)
 class ScoreUnit:
-    """One embedding to score with all pairs by some rules, and the files to write the scores to."""
+    """One embedding to score with all pairs by some rules, and the files of the scores."""
 
     embedding: Path
     seed: int
@@ -92,27 +92,27 @@ class ScoreUnit:
     pairs: tuple[tuple[str, str], ...]
     neighbours: int
     target: Path
-    """Stem of the score files; see `score_paths`."""
+    """The stem of the names of the score files; see `score_paths`."""
     rules: tuple[WordScorer, ...]
-    """The rules themselves, not their names, so that a worker knows one that was registered in this process."""
+    """The rules themselves, not their names, so that a worker also knows rules registered in this process."""
 
     def missing(self) -> ScoreUnit:
-        """Return the same embedding with only the rules that have no file yet."""
+        """Return the same unit with only those rules that have no file yet."""
         paths = score_paths(self.target, self.rules)
         return replace(self, rules=tuple(rule for rule in self.rules if not paths[rule.name].is_file()))
 
     def damaged(self) -> list[Path]:
-        """Return the score files that are not as they were written."""
+        """Return the score files that have changed since they were written."""
         stored = [path for path in score_paths(self.target, self.rules).values() if path.is_file()]
         return [path for path in stored if not scores_are_whole(path)]
 
 
 @contextmanager
 def study_folder(folder: Path) -> Iterator[Path]:
-    """Lock the folder of a study, and remove partial files that a killed study left in it.
+    """Lock the folder of a study, and remove incomplete files of a killed process.
 
     Raises:
-        OutputError: if the folder cannot be used or another study is running in it.
+        OutputError: if the folder cannot be used, or another study is running in it.
     """
     try:
         for name in (CORPORA, EMBEDDINGS, SCORES):
@@ -142,11 +142,11 @@ def study_folder(folder: Path) -> Iterator[Path]:
 
 
 def check_names(study: Study) -> None:
-    """Read every list of the study and find its rules, so that a mistake stops it before hours of training, not after.
+    """Check the lists and rules of a study, so that a mistake is reported before hours of training.
 
     Raises:
-        WeatherglassError: if a rule is unknown, a list cannot be read, or two lists have the same name, since tables
-            are keyed by it.
+        WeatherglassError: if a rule is unknown, a list cannot be read, or two lists have the same name, which is a key
+            of the tables.
     """
     find_rules(study.rules)
     targets = [target_list(name).name for name in study.targets]
@@ -166,7 +166,7 @@ def train_study(
 ) -> tuple[list[Group], list[str]]:
     """Encode the corpora and train the embeddings that are missing.
 
-    If there is a `progress` and the training is long, it is told first how long the training will take.
+    If the training is long, `progress` also gets an estimate of its duration.
 
     Returns:
         The groups of embeddings, and an error message for each embedding that could not be trained.
@@ -177,7 +177,7 @@ def train_study(
     imported = imported_groups(study, folder, progress)
     corpora = encoded_corpora(study, folder, progress)
     units = [unit for corpus in corpora for unit in _training_units(study, corpus, folder)]
-    units.sort(key=lambda unit: unit.seed)  # So that a study that is stopped has complete seeds.
+    units.sort(key=lambda unit: unit.seed)  # so that a stopped study has complete seeds
     backend = backend or InProcess()
     expected = ""
     missing = missing_units(units)
@@ -189,7 +189,7 @@ def train_study(
 
 
 def estimate_study(study: Study, folder: Path, progress: Progress | None = None) -> TrainingEstimate:
-    """Encode the corpora, count co-occurrences, and return how long the missing embeddings would take to train."""
+    """Encode the corpora, count co-occurrences, and estimate the time to train the missing embeddings."""
     check_names(study)
     corpora = encoded_corpora(study, folder, progress)
     units = [unit for corpus in corpora for unit in _training_units(study, corpus, folder)]
@@ -197,7 +197,7 @@ def estimate_study(study: Study, folder: Path, progress: Progress | None = None)
 
 
 def encoded_corpora(study: Study, folder: Path, progress: Progress | None = None) -> list[Corpus]:
-    """Return the corpora of the study in its order; encode those that are missing in `folder`."""
+    """Return the corpora of the study in its order, after encoding those that are missing in `folder`."""
     progress = progress or Silent()
     progress.stage("encoding", len(study.corpora))
     corpora = []
@@ -225,7 +225,9 @@ def trained_groups(study: Study, folder: Path, corpora: Sequence[Corpus] | None 
     """Return the embeddings of the study that have been trained so far.
 
     Args:
-        corpora: encoded, if that has been done: reading and hashing a large source takes minutes.
+        study: the study.
+        folder: its folder.
+        corpora: the encoded corpora, if they are known; reading and hashing a large source takes minutes.
     """
     groups = []
     for corpus in encoded_corpora(study, folder) if corpora is None else corpora:
@@ -239,10 +241,10 @@ def trained_groups(study: Study, folder: Path, corpora: Sequence[Corpus] | None 
 
 
 def _require_whole(paths: Sequence[Path]) -> None:
-    """Refuse a damaged embedding.
+    """Check that no embedding is damaged.
 
     Raises:
-        VectorFileError: if there is one; training sets it aside and trains it again.
+        VectorFileError: if one is damaged; a training run sets it aside and trains it again.
     """
     for path in paths:
         if not is_whole_embedding(path):
@@ -253,7 +255,7 @@ def _require_whole(paths: Sequence[Path]) -> None:
 
 
 def imported_groups(study: Study, folder: Path, progress: Progress | None = None) -> list[Group]:
-    """Return the imported embeddings of the study, which were trained elsewhere."""
+    """Return the groups of imported embeddings of the study."""
     groups = []
     for name, pattern in study.embeddings.items():
         imported = import_embeddings(name, pattern, folder / EMBEDDINGS, progress)
@@ -266,12 +268,12 @@ def imported_groups(study: Study, folder: Path, progress: Progress | None = None
 
 
 def embedding_patterns(folder: Path) -> dict[str, str]:
-    """Return the embeddings in the folder of a study: corpus-algorithm -> a glob, one file per seed.
+    """Return a glob of the embeddings of each corpus and algorithm in the folder of a study, one file per seed.
 
-    Embeddings of one corpus and algorithm under several settings have the key of their settings in the name, too.
+    If there are several settings of one corpus and algorithm, the names also contain the key of the settings.
 
     Raises:
-        CorpusError: if there are none.
+        CorpusError: if there are no embeddings.
     """
     stems = [STORED_EMBEDDING.match(path.name) for path in sorted((folder / EMBEDDINGS).glob(f"*{SUFFIX}"))]
     groups = dict.fromkeys((stem["group"], stem["key"]) for stem in stems if stem)
@@ -289,7 +291,7 @@ def embedding_patterns(folder: Path) -> dict[str, str]:
 
 
 def _no_count_warnings(study: Study) -> list[Warning]:
-    """Return warnings about what is assumed if the files do not say how often a word occurs."""
+    """Return warnings about the assumptions that are made if the files have no word counts."""
     warnings = []
     if isinstance(study.frequent, int):
         warnings.append(Warning.of("no-counts", frequent=study.frequent))
@@ -305,7 +307,7 @@ def score_study(
     backend: Backend | None = None,
     progress: Progress | None = None,
 ) -> list[tuple[Group, ScoreTensor]]:
-    """Score every embedding by every rule with every base pair in its vocabulary; all sets of pairs at once.
+    """Score every embedding by every rule with all base pairs in its vocabulary, all sets of pairs at once.
 
     Raises:
         CorpusError: if there is no embedding, two groups have the same name, or an embedding could not be scored.
@@ -359,7 +361,7 @@ def _score_units(study: Study, group: Group, sets: Sequence[BasePairs], folder: 
     words_path = folder / f"{group_name}-{recipe[:8]}.words.json"
     listed = json.dumps(words).encode()
     if words_path.is_file() and words_path.read_bytes() != listed:
-        set_aside([words_path], "and written anew")
+        set_aside([words_path], "and written again")
     if not words_path.is_file():
         write_whole(words_path, listed)
     rules = find_rules(study.rules)
@@ -372,10 +374,10 @@ def _score_units(study: Study, group: Group, sets: Sequence[BasePairs], folder: 
 
 
 def _targets_and_vocabulary(group: Group, min_frequency: int) -> tuple[list[str], set[str]]:
-    """Return the target words in the order of the first embedding, and the vocabulary, which has rarer base pairs.
+    """Return the target words in the order of the first embedding, and the vocabulary, which may have rarer words.
 
-    All have a vector in every embedding of the group. Embeddings trained on one corpus share their vocabulary, so only
-    the first is read; vocabularies of imported ones may differ.
+    All words have a vector in every embedding of the group. Embeddings that were trained on one corpus share their
+    vocabulary, so only the first is read; the vocabularies of imported embeddings may differ.
     """
     first = load_embedding(group.paths[0])
     targets = [first.words[row] for row in scorable(first, min_frequency if first.counts.any() else 0)]

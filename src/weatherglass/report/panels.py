@@ -72,7 +72,7 @@ class DrawnEffect:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FigureRow:
     """A row of a figure: a heading, or a name with the effect of each model."""
 
     name: str
@@ -82,7 +82,7 @@ class Row:
 
 
 def draw_rows(
-    rows: Sequence[Row], models: Sequence[str], note: str, ends: tuple[str, str], size: Size
+    rows: Sequence[FigureRow], models: Sequence[str], note: str, ends: tuple[str, str], size: Size
 ) -> Figure:
     """Draw rows of estimates: names on the left, a panel per model, what left and right mean below."""
     from matplotlib.figure import Figure
@@ -167,7 +167,7 @@ def too_low(rows: int, height: float, needed: float) -> WeatherglassError:
     )
 
 
-def _label(row: Row, letters: int) -> list[tuple[str, bool]]:
+def _label(row: FigureRow, letters: int) -> list[tuple[str, bool]]:
     """Return the lines of a row's name, and whether each is the name itself; without dots, in one line if it fits."""
     together = f"{row.name}: {row.small}"
     dots = any(cell.dots for cell in row.cells or () if cell)

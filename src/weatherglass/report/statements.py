@@ -203,11 +203,15 @@ def sentence(verdict: Verdict, alpha: float, model: str = "") -> str:
         return _check_sentence(verdict, alpha, whom)
     match verdict.outcome:
         case Outcome.ROBUST:
-            found = what or f"there is an association on {topic}"
-            beyond = "this holds for the words tested and, on average, for others like them"
+            pairs = f"{verdict.direction} in {topic}" if verdict.direction and not what else ""
+            found = what or pairs or f"there is an association on {topic}"
+            tested = "pairs" if pairs else "words"
+            beyond = f"this holds for the {tested} tested and, on average, for others like them"
             return f"In {whom}, {found}{bracket}; {beyond}."
         case Outcome.LIMITED:
-            found = what or f"{joined_targets(verdict)} differ on {topic}"
+            by_pairs = not what and verdict.direction and verdict.limit == "one word"
+            differ = f"{joined_targets(verdict)} differ on {topic}"
+            found = what or (f"{verdict.direction} in {topic}" if by_pairs else differ)
             return f"In the lists tested, {found} in {whom}{bracket}; {_beyond(verdict, alpha)}."
         case Outcome.CONFLICTING:
             return (
@@ -290,14 +294,14 @@ def _listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class HeadlinePart:
     """A piece of a headline; names of topics are marked."""
 
     text: str
     marked: bool = False
 
 
-def headline(verdicts: Sequence[Verdict]) -> list[Part]:
+def headline(verdicts: Sequence[Verdict]) -> list[HeadlinePart]:
     """Return the headline of a run by one metric: robust associations, or that there are none; then limited ones.
 
     A failed sanity check is always included.
@@ -311,34 +315,34 @@ def headline(verdicts: Sequence[Verdict]) -> list[Part]:
             first = "No verdict can be given." if found else ""
         else:
             first = f"Only sanity checks were run: {len(asked) - len(failed_checks(verdicts))} of {len(asked)} found."
-        return [Part(text) for text in (first, f" {failed}" if first and failed else "") if text]
+        return [HeadlinePart(text) for text in (first, f" {failed}" if first and failed else "") if text]
     models = list(dict.fromkeys((one.model, one.options) for one in found))
     whom = model_name(models[0][0]) if len(models) == 1 else f"these {len(models)} models"
     robust = [one for one in judged if one.outcome == Outcome.ROBUST]
     limited = [one for one in judged if one.outcome == Outcome.LIMITED]
-    parts: list[Part] = []
+    parts: list[HeadlinePart] = []
     if robust:
         shows = "shows" if len(robust) == 1 else "show"
         where = f" in {whom}" if len(models) == 1 else ""
-        parts.append(Part(f"{_of(robust, judged, models)} {shows} a robust association{where}: "))
-        parts += [*_named(robust, models), Part(".")]
+        parts.append(HeadlinePart(f"{_of(robust, judged, models)} {shows} a robust association{where}: "))
+        parts += [*_named(robust, models), HeadlinePart(".")]
     else:
-        parts.append(Part(f"No association is established for {whom}."))
+        parts.append(HeadlinePart(f"No association is established for {whom}."))
     differ = "differs" if len(limited) == 1 else "differ"
     if limited and robust and len(models) > 1:
-        parts.append(Part(f" In the lists tested, {len(limited)} more {differ}."))
+        parts.append(HeadlinePart(f" In the lists tested, {len(limited)} more {differ}."))
     elif limited:
         also = "also " if robust else ""
-        parts.append(Part(f" In the lists tested, {also}{_of(limited, judged, models)} {differ}: "))
-        parts += [*_named(limited, models), Part(".")]
+        parts.append(HeadlinePart(f" In the lists tested, {also}{_of(limited, judged, models)} {differ}: "))
+        parts += [*_named(limited, models), HeadlinePart(".")]
     for outcome, phrase in (
         (Outcome.CONFLICTING, "Tests disagree on "),
         (Outcome.ISOLATED, "Single tests are significant on "),
     ):
         own = [one for one in judged if one.outcome == outcome]
         if own and len(models) == 1:
-            parts += [Part(f" {phrase}"), *_named(own, models, marked=False), Part(".")]
-    return [*parts, Part(f" {failed}")] if failed else parts
+            parts += [HeadlinePart(f" {phrase}"), *_named(own, models, marked=False), HeadlinePart(".")]
+    return [*parts, HeadlinePart(f" {failed}")] if failed else parts
 
 
 def failed_check_text(verdicts: Sequence[Verdict]) -> str:
@@ -372,7 +376,7 @@ def _of(found: Sequence[Verdict], judged: Sequence[Verdict], models: Sequence[tu
 
 def _named(
     found: Sequence[Verdict], models: Sequence[tuple[str, str]], marked: bool = True
-) -> Iterator[Part]:
+) -> Iterator[HeadlinePart]:
     """Yield the topics, each with its models if there are several, or with the one word that it depends on."""
     by_topic: dict[str, list[str]] = {}
     names = dict(zip(models, labels(models), strict=True))
@@ -384,12 +388,12 @@ def _named(
     for place, topic in enumerate(shown):
         last = place == len(shown) - 1 and len(shown) == len(by_topic)
         if place:
-            yield Part(" and " if last else ", ")
-        yield Part(topic, marked)
+            yield HeadlinePart(" and " if last else ", ")
+        yield HeadlinePart(topic, marked)
         if added := list(filter(None, by_topic[topic])):
-            yield Part(f" ({_listed(added, 2)})")
+            yield HeadlinePart(f" ({_listed(added, 2)})")
     if rest := len(by_topic) - len(shown):
-        yield Part(f" and {rest} more")
+        yield HeadlinePart(f" and {rest} more")
 
 
 def labels(models: Sequence[tuple[str, str]]) -> list[str]:

@@ -26,6 +26,7 @@ CONTEXTS = {
     "sent": "sentence",
     "sent-unbleached": "unbleached sentence",
     "paragraph": "paragraph",
+    "pair": "sentence pair",
     "": "not recorded",
 }
 """Names of contexts for readers."""

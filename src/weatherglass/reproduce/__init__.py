@@ -1,4 +1,4 @@
-"""Reproductions of published papers: a folder or a file per paper, with its procedure and its published numbers."""
+"""Reproduce published papers; each has a folder or a file with its procedure and its published numbers."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from weatherglass.errors import WeatherglassError
 
 
 def specs_by_name(entries: Iterable[str], example: str) -> dict[str, str]:
-    """Return specs by name from entries such as `glove=vectors:glove.txt`; `example` is shown where one is wrong.
+    """Return specs by name from entries such as `glove=vectors:glove.txt`; `example` is shown if an entry is wrong.
 
     Raises:
-        WeatherglassError: for an entry without a name or a spec, or a name twice.
+        WeatherglassError: if an entry has no name or no spec, or two entries have the same name.
     """
     specs: dict[str, str] = {}
     for entry in entries:
         name, _, spec = entry.partition("=")
         if not name or not spec:
-            raise WeatherglassError(f"model '{entry}' should read NAME=SPEC, such as {example}")
+            raise WeatherglassError(f"model '{entry}' should have the form NAME=SPEC, such as {example}")
         if name in specs:
             raise WeatherglassError(f"model '{name}' is given twice")
         specs[name] = spec
@@ -26,7 +26,7 @@ def specs_by_name(entries: Iterable[str], example: str) -> dict[str, str]:
 
 
 def model_options(specs: Mapping[str, str]) -> list[str]:
-    """Return the option of each model as a shell takes it.
+    """Return the command line option of each model, quoted for a shell.
 
     >>> model_options({"gpt": "gpt", "elmo": "elmo:FOLDER?pooling=max&layers=concat"})
     ['--model gpt=gpt', "--model 'elmo=elmo:FOLDER?pooling=max&layers=concat'"]

@@ -1,8 +1,9 @@
-"""Du, Fang & Nguyen (2021), "Assessing the Reliability of Word Embedding Gender Bias Measures", on your own corpora.
+"""Repeat Du, Fang & Nguyen (2021), "Assessing the Reliability of Word Embedding Gender Bias Measures", on any corpora.
 
-Their corpora are not available, so the procedure is theirs and the corpora are yours: SGNS and GloVe over
-several seeds, gender and sexual-orientation pairs (the latter from the reproduction), three scoring rules; then the
-Pearson tables beside the published ones, and a verdict on each of the three claims.
+The corpora of the paper are not available, so its procedure is applied to the user's corpora. SGNS and GloVe are
+trained with several seeds, and words are scored by three rules with pairs of gender and of sexual orientation (the
+latter from the reproduction). The output compares the tables of Pearson's r with the published ones, and judges the
+three claims.
 """
 
 from __future__ import annotations
@@ -31,18 +32,18 @@ ALGORITHMS: Final[tuple[Algorithm, ...]] = ("sgns", "glove")
 PAIRS: Final = ("gender", "sexual_orientation")
 SEEDS: Final = 32
 FIGURE_NUMBERS: Final = "figures.tsv"
-"""The file that lists the figures of the study by the numbers of the reproduction."""
+"""The file that lists the figures of the study by their numbers in the reproduction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """Pearson's r of two rules, ours beside the published ones."""
+    """Pearson's r of two rules: ours and the published ones."""
 
     pairs: str
     algorithm: str
     rules: str
     ours: float | None
-    """None where the corpora have none of the base pairs."""
+    """None if the corpora contain none of the base pairs."""
     reproduced: float
     original: float | None
 
@@ -57,11 +58,11 @@ def study(
     """Return the study of the paper on these corpora.
 
     Args:
-        corpora: name -> path and how it is read; `tokeniser.PREPARED` has the paper's two ways.
-        seeds: how many.
-        dimensions: of the vectors.
-        pairs: sets of base pairs, by name or file.
-        frequent: the frequent words: a file such as Google10K, or how many of each corpus's own.
+        corpora: the path and the settings of each corpus by name; `corpus.PREPARED` has the paper's two settings.
+        seeds: the number of seeds.
+        dimensions: the number of dimensions of the vectors.
+        pairs: sets of base pairs, each a name or a file.
+        frequent: the frequent words: a file such as Google10K, or the number of words to take from each corpus.
     """
     settings: dict[Algorithm, Settings] = {
         name: replace(default_settings(name), dimensions=dimensions) for name in ALGORITHMS
@@ -84,7 +85,7 @@ def _published() -> list[dict[str, Any]]:
 
 
 def correlations(tables: Mapping[str, pl.DataFrame]) -> list[Correlation]:
-    """Return the published Pearson tables with ours beside them, over the stacked vocabularies of all corpora."""
+    """Return the published values of Pearson's r and ours, over the concatenated vocabularies of all corpora."""
     ours = {
         (row["pairs"], row["algorithm"], frozenset(row["rules"].split("-"))): row["r"]
         for row in tables["pearson"].iter_rows(named=True)
@@ -105,7 +106,7 @@ def correlations(tables: Mapping[str, pl.DataFrame]) -> list[Correlation]:
 
 
 def figure_numbers(tables: Mapping[str, pl.DataFrame]) -> list[tuple[str, str]]:
-    """Return the numbers of the reproduction's figures and the names of our files, sorted by number."""
+    """Return the number of each figure in the reproduction and the name of our file, sorted by number."""
     from weatherglass.report.study.figures import drawings
 
     drawn = [(drawing.published, drawing.name) for drawing in drawings(tables) if drawing.published]
@@ -113,6 +114,6 @@ def figure_numbers(tables: Mapping[str, pl.DataFrame]) -> list[tuple[str, str]]:
 
 
 def write_figure_numbers(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
-    """Write which file in the folder `figures` shows which of the reproduction's figures."""
+    """Write a table of the reproduction's figures and the files in the folder `figures` that show them."""
     rows = [f"{numbers}\tfigures/{name}.png\n" for numbers, name in figure_numbers(tables)]
     write_whole(folder / FIGURE_NUMBERS, "".join(["reproduction\tfile\n", *rows]))

@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 
 from weatherglass.catalogue.stereoset import KINDS, Triple, read_stereoset
+from weatherglass.encoders.scores import read_stereoset_scores
 from weatherglass.errors import WeatherglassError
 from weatherglass.metrics.sets import unit_numbers
 from weatherglass.report.numbers import format_interval, format_p
@@ -30,7 +31,7 @@ from weatherglass.stats.pairs import (
     share_of,
     stereoset_figures,
 )
-from weatherglass.storage.documents import json_document, reading_document, shipped_toml
+from weatherglass.storage.documents import shipped_toml
 
 TITLE: Final = "Nadeem et al. (2021), StereoSet: Measuring stereotypical bias in pretrained language models"
 PREFIX: Final = "predictions_"
@@ -117,25 +118,8 @@ def _score_files(path: Path) -> list[Path]:
     return found
 
 
-def read_scores(path: Path) -> dict[str, float]:
-    """Return the score of each sentence by its identifier, from a file of the release.
-
-    Raises:
-        WeatherglassError: if the file has another format, or a score is not a number.
-    """
-    content = json_document(path, WeatherglassError)
-    lists = [content[kind] for kind in KINDS if kind in content] if isinstance(content, dict) else []
-    if not lists:
-        raise WeatherglassError(f"{path}: not scores of StereoSet, which have a key {' or '.join(KINDS)}")
-    with reading_document(path, WeatherglassError):
-        scores = {str(entry["id"]): float(entry["score"]) for entries in lists for entry in entries}
-    if wrong := next((name for name, score in scores.items() if math.isnan(score)), None):
-        raise WeatherglassError(f"{path}: the score of {wrong} is not a number")
-    return scores
-
-
 def _parts(path: Path, triples: Sequence[Triple]) -> Iterator[Part]:
-    scores = read_scores(path)
+    scores = read_stereoset_scores(path)
     model = path.stem.removeprefix(PREFIX).partition("_")[0]
     present = [triple for triple in triples if triple.ids[0] in scores]
     if not present:

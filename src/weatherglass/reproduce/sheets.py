@@ -1,4 +1,4 @@
-"""What a reproduction shows: statements of the paper, tables and figures, on the terminal, as TSV and on a page."""
+"""Show the statements, tables and figures of a reproduction on the terminal, as TSV and on a page."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.printable import tsv_line
 
 PAGE = "reproduction.html"
-VERDICTS = {True: "holds", False: "does not hold", None: "cannot be told"}
+VERDICTS = {True: "holds", False: "does not hold", None: "cannot be judged"}
 PIXELS_PER_PICTURE_PIXEL = 96 / 300
-"""Figures are drawn with 300 dots per inch; a browser has 96."""
+"""Figures are drawn at 300 dots per inch; a browser shows 96."""
 
 
 def file_name(text: str) -> str:
-    """Return a name for a file or an anchor: a model's name may have spaces and slashes.
+    """Return a name for a file or an anchor, without the spaces and slashes that the name of a model may have.
 
     >>> file_name("table4-my model/2")
     'table4-my-model-2'
@@ -30,31 +30,31 @@ def file_name(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A statement of a paper, judged on the given models and on what the paper itself prints."""
+    """A statement of a paper, judged on the given models and on the numbers that the paper prints."""
 
     statement: str
     holds: bool | None
-    """None where the given models cannot decide it."""
+    """None if it cannot be judged on the given models."""
     ours: str
-    """The numbers that decide, or why there are none."""
+    """The numbers that it is judged by, or why there are none."""
     theirs: str
-    """The same numbers as published."""
+    """The same numbers in the paper."""
     theirs_hold: bool | None = None
-    """Whether the published numbers bear it out; None where the legible ones cannot decide it."""
+    """Whether the published numbers support it; None if it cannot be judged on the legible ones."""
 
     @property
     def verdict(self) -> str:
-        """The judgement of our numbers in words."""
+        """Return the verdict on our numbers in words."""
         return VERDICTS[self.holds]
 
     @property
     def published_verdict(self) -> str:
-        """The judgement of the published numbers in words."""
+        """Return the verdict on the published numbers in words."""
         return VERDICTS[self.theirs_hold]
 
 
 def claim_lines(claims: Iterable[Claim]) -> Iterator[str]:
-    """Yield each claim in three lines, which need no table and fit any terminal."""
+    """Yield each claim in three lines, which fit any terminal."""
     for claim in claims:
         yield claim.statement
         yield f"  here: {claim.verdict} ({claim.ours})"
@@ -63,19 +63,19 @@ def claim_lines(claims: Iterable[Claim]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A table: its first row is the headings, and its first column identifies the rows."""
+    """A table; its first row contains the headings, and its first column identifies the rows."""
 
     name: str
     """Unique within a reproduction."""
     title: str
-    """The part before its colon is the link in the head of the page."""
+    """The title; the part before its colon is the link at the top of the page."""
     rows: Sequence[Sequence[str]]
     words: tuple[int, ...] = (0,)
     """The columns that are not numbers."""
     intro: str = ""
-    """What the page says above it."""
+    """The text above it on the page."""
     at_most: int | None = None
-    """How many rows terminal and page show; the file has all of them."""
+    """Largest number of rows on the terminal and the page; the file has all of them."""
 
     @classmethod
     def of_claims(cls, title: str, claims: Iterable[Claim]) -> Sheet:
@@ -86,37 +86,37 @@ class Sheet:
 
     @classmethod
     def of_models_not_given(cls, specs: Mapping[str, str]) -> list[Sheet]:
-        """Return a table of the specs of models that the paper has and the run has not, if there are any."""
-        title = "Not given: add --model NAME=SPEC (docs/encoders.md says where to get the weights)"
+        """Return a table of the specs of the paper's models that are not in the run, if there are any."""
+        title = "Not given: add --model NAME=SPEC (see docs/encoders.md for the weights)"
         rows = [["name", "spec"], *([name, spec] for name, spec in specs.items())]
         return [cls("not-given", title, rows, (0, 1))] if specs else []
 
     @property
     def shown(self) -> Sequence[Sequence[str]]:
-        """The rows without the headings, as many as terminal and page show."""
+        """Return the rows on the terminal and the page, without the headings."""
         return self.rows[1 : None if self.at_most is None else self.at_most + 1]
 
     @property
     def link(self) -> str:
-        """The short name of the table."""
+        """Return the short name of the table."""
         return self.title.partition(":")[0]
 
     @property
     def anchor(self) -> str:
-        """Its id on the page, and the name of its file without the ending."""
+        """Return its id on the page, which is also the name of its file without the ending."""
         return file_name(self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure that was drawn, and what it shows."""
+    """The file of a figure, and its title."""
 
     path: Path
     title: str
 
 
 def sheet_lines(sheet: Sheet, width: int) -> Iterator[str]:
-    """Yield the table for a terminal of this width, its first column repeated where the others do not fit."""
+    """Yield the table for a terminal of this width; if it does not fit, in blocks that repeat the first column."""
     longest = max((len(row[0]) for row in sheet.shown), default=0)
     columns = [
         Column(
@@ -135,7 +135,7 @@ def sheet_lines(sheet: Sheet, width: int) -> Iterator[str]:
 def write_sheets(
     folder: Path, title: str, sheets: Sequence[Sheet], pictures: Sequence[Picture], notes: Iterable[str]
 ) -> list[Path]:
-    """Write each table as TSV, and the page with all of them, the figures and the notes."""
+    """Write each table as TSV, and a page with all tables, figures and notes."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for sheet in sheets:
@@ -148,12 +148,12 @@ def write_sheets(
 
 
 def _plain(cell: str) -> str:
-    """Return a cell as a program reads it: numbers with a hyphen for the minus sign, and not aligned by spaces."""
+    """Return a cell for programs: with a hyphen as the minus sign, and without spaces for alignment."""
     return re.sub(r"−(?=\d)", "-", " ".join(cell.split()))
 
 
 def page(title: str, sheets: Sequence[Sheet], pictures: Sequence[Picture], notes: Iterable[str]) -> str:
-    """Return one HTML file that opens from the disk and fetches nothing; every text in it is escaped."""
+    """Return one HTML file that loads nothing else; every text in it is escaped."""
     values = {
         "title": title,
         "sheets": sheets,
@@ -164,7 +164,7 @@ def page(title: str, sheets: Sequence[Sheet], pictures: Sequence[Picture], notes
 
 
 def _embedded(picture: Picture) -> dict[str, str | int]:
-    """Return the picture for the page, with the width at which its letters are as large as when printed."""
+    """Return a picture for the page, with the width at which its text is as large as in print."""
     content = picture.path.read_bytes()
     width = int.from_bytes(content[16:20], "big")  # of the PNG's first chunk
     return {

@@ -1,8 +1,7 @@
-"""Test and estimate a difference between two sets of words: arrays in, numbers out (docs/methods 10).
+"""Test and estimate a difference between two sets of words, from arrays of scores (docs/methods 10).
 
-An effect is estimated for fixed attributes (`fixed_attributes`) and for random ones (`random_attributes`). Every
-function that ends in `_ends`, and `crossed`, takes any number of leading axes, so that benchmarks use the
-formulas of the tests.
+An effect is estimated for fixed attributes (`fixed_attributes`) and for random ones (`random_attributes`). Functions
+whose names end in `_ends`, and `crossed`, take any number of leading axes, so that benchmarks use the same formulas.
 """
 
 from __future__ import annotations

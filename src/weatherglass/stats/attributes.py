@@ -1,9 +1,9 @@
 """Estimate an effect for fixed attributes and for random attributes (docs/methods 10.1 to 10.3).
 
-Fixed: would other target words of this kind give the same effect, with these attribute words? Random: would
-other target words and other attribute words (and templates) give it? The choice of attribute words adds noise to a
-word's score, which widens the scores and so shrinks d: for random attributes the effect is estimated as it would be
-with endless lists of attribute words of this kind.
+Fixed attributes: does the effect generalise to other target words, with these attribute words? Random attributes: does
+it generalise to other target words and other attribute words (and templates)? The choice of attribute words adds noise
+to the scores, which widens them and therefore shrinks d. For random attributes, the effect is estimated as if there
+were infinitely many attribute words of this kind.
 """
 
 from __future__ import annotations
@@ -28,32 +28,32 @@ from weatherglass.stats.leave_one_out import each_words, without_each_word
 from weatherglass.stats.scale import NO_SPREAD, Scale, Within, within
 
 LARGEST_P_USED = 0.5
-"""Above it t* is near 0 and says nothing about the spread; the variance within the sets is used instead."""
+"""For larger p, t* is near 0 and does not determine the spread, so the variance within the sets is used instead."""
 LEAST_SHRINK = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class FixedAttributes:
-    """An effect for fixed A, B and templates."""
+    """An effect for fixed attributes and templates."""
 
     effect_size: float
-    """d; NaN where all scores are equal."""
+    """d; NaN if all scores are equal."""
     p: float
-    """p of the exact permutation test, two-sided, as it was given."""
+    """The two-sided p of the exact permutation test, as the caller gave it."""
     interval: Interval | None
     reason: Reason | None
     """Why there is no interval."""
 
 
 def fixed_attributes(x: Vector, y: Vector, p: float, alpha: float = 0.05, ddof: int = 1) -> FixedAttributes:
-    """Return the interval of d at level 1 − alpha that leaves out 0 exactly when p ≤ alpha.
+    """Return the interval of d at level 1 − alpha that excludes 0 exactly if p ≤ alpha.
 
     Args:
         x: scores of the words of X.
         y: scores of the words of Y.
         p: the two-sided p of the exact permutation test of these scores.
-        alpha: at most 0.5.
-        ddof: of the sd in d.
+        alpha: the significance level, at most 0.5.
+        ddof: delta degrees of freedom of the sd in d.
     """
     scores = within(np.concatenate([x, y]).astype(np.float64), len(x), ddof)
     d = float(scores.scale.effect_size(scores.g))
@@ -68,12 +68,12 @@ def fixed_attributes(x: Vector, y: Vector, p: float, alpha: float = 0.05, ddof: 
 
 
 def fixed_ends(scores: Within, p: Vector, alpha: float) -> tuple[Vector, Vector]:
-    """Return the low and high end of each interval of d; NaN where it is not estimable."""
+    """Return the lower and upper end of each interval of d; NaN where it is not estimable."""
     scale, g = scores.scale, scores.g
     t = upper_point(alpha / 2, scale.df)
     variance, shrink = variance_and_shrink(scores)
     with np.errstate(divide="ignore", invalid="ignore"):
-        # A is chosen so that the t-test of g = 0 has the exact p: √A = g / t*, so that Q₀ = t²·A is g² at p = alpha.
+        # A is chosen so that the t-test of g = 0 has the exact p: √A = g / t*. Then Q₀ = t²·A equals g² at p = alpha.
         at_zero = np.where(
             p <= LARGEST_P_USED, (g * (t / upper_point(p / 2, scale.df))) ** 2, t**2 * scale.variance_factor
         )
@@ -82,7 +82,7 @@ def fixed_ends(scores: Within, p: Vector, alpha: float) -> tuple[Vector, Vector]
 
 
 def variance_and_shrink(scores: Within) -> tuple[Vector, Vector]:
-    """Return v and k: the jackknife variance of g over words, and what removes the bias of g at the near end."""
+    """Return v, the jackknife variance of g over words, and k, the factor that removes the bias at the near end."""
     g, without = scores.g, without_each_word(scores).g
     with np.errstate(divide="ignore", invalid="ignore"):
         sets = without[..., : scores.scale.n_x], without[..., scores.scale.n_x :]
@@ -93,23 +93,23 @@ def variance_and_shrink(scores: Within) -> tuple[Vector, Vector]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Factor:
-    """A words × levels table, split within X and Y (docs/methods 10.2); the levels are attributes or templates."""
+    """A table of words × levels, decomposed within X and Y (docs/methods 10.2); levels are attributes or templates."""
 
     sign: int
-    """How its row means enter the score: −1 for B."""
+    """The sign of its row means in the score: −1 for B."""
     scale: Scale
     interaction: Matrix
-    """The table without the column means of each target set, then without row means."""
+    """The table after subtracting the column means of each target set, and then the row means."""
     differences: Vector
-    """D: mean over X less mean over Y, of each level."""
+    """D: the mean over X minus the mean over Y, for each level."""
     levels: int
     """|A|, |B| or the number of templates."""
     variance: Vector
-    """V: the variance of Δ that the choice of levels makes, var(D) / levels."""
+    """V: the variance of Δ due to the choice of levels, var(D) / levels."""
     rows: Vector
     """The sum of squares of each row of the interaction."""
     noise: Vector
-    """σ² / levels: the variance of a score that the choice of levels makes."""
+    """σ² / levels: the variance of a score due to the choice of levels."""
 
     def noise_without_each_word(self, set_sizes: Vector) -> Vector:
         """Return the noise without each word: I − qᵢ·m/(m − 1)."""
@@ -119,7 +119,8 @@ class Factor:
     def without_each_level(self, scores: Within) -> tuple[Vector, Vector, Vector]:
         """Return Δ, the sum of squares of the scores within the sets, and this factor's noise, without each level.
 
-        The mean of the others is the mean minus 1/(k − 1) of the level's deviation from it, so residuals are enough.
+        The mean of the other levels is the mean minus 1/(k − 1) of the level's deviation from it, so that residuals are
+        sufficient.
         """
         k, r = self.levels, self.interaction
         columns = np.einsum("...ij,...ij->...j", r, r)
@@ -138,7 +139,7 @@ def _noise(squares: Vector, df: int, levels: int) -> Vector:
 
 
 def factor(table: Matrix, scale: Scale, sign: int = 1) -> Factor:
-    """Split a table of words (X first) × levels."""
+    """Decompose a table of words (X first) × levels."""
     x, y = table[..., : scale.n_x, :], table[..., scale.n_x :, :]
     mean_x, mean_y = x.mean(axis=-2, keepdims=True), y.mean(axis=-2, keepdims=True)
     centred = np.concatenate([x - mean_x, y - mean_y], axis=-2)
@@ -167,23 +168,23 @@ class RandomAttributes:
     """An effect for random words and attributes."""
 
     p: float | None
-    """p of the crossed t-test, two-sided; it needs no reliability, so it exists even if the effect is not estimable."""
+    """The two-sided p of the crossed t-test. It does not need the reliability, so it may exist without an effect."""
     effect_size: float | None
-    """d∞: with endless attributes."""
+    """d∞: d with infinitely many attributes."""
     interval: Interval | None
     interval_90: Interval | None
-    """It shows which effects a result without effect excludes (docs/methods 10.5)."""
+    """The 90 % interval, which shows the effects that a result that is not significant excludes (docs/methods 10.5)."""
     score_reliability: float | None
     """ρ: the share of the variance of scores within X and Y that is not due to the choice of attributes."""
     corrected: bool = True
-    """False for statistics other than mean: the attributes' noise is in d and in its interval."""
+    """False for statistics other than the mean, for which d and its interval include the noise of attributes."""
     reason: Reason | None = None
     """Why there is no interval."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossed:
-    """The crossed test and what its intervals are made of, for any number of repetitions."""
+    """The crossed test and the components of its intervals, for any number of repetitions."""
 
     scale: Scale
     g: Vector
@@ -194,15 +195,15 @@ class Crossed:
     """V₀/τ²."""
     df_at_zero: Vector
     variance: Vector
-    """v, of g∞ at the estimate."""
+    """v: the variance of g∞ at the estimate."""
     df: Vector
     least_variance: Vector
-    """v of fixed attributes over ρ: other attributes cannot make g∞ more certain than these do."""
+    """v for fixed attributes divided by ρ; with random attributes, g∞ cannot be more certain."""
     shrink: Vector
-    """k of fixed attributes."""
+    """k for fixed attributes."""
 
     def ends(self, alpha: float) -> tuple[Vector, Vector]:
-        """Return the low and high end of each interval of d∞ at level 1 − alpha; NaN where it is not estimable."""
+        """Return the lower and upper end of each interval of d∞ at level 1 − alpha; NaN where it is not estimable."""
         at_zero = upper_point(alpha / 2, self.df_at_zero) ** 2 * self.variance_at_zero
         of_words = upper_point(alpha / 2, self.scale.df) ** 2 * self.least_variance
         of_all = upper_point(alpha / 2, self.df) ** 2 * self.variance
@@ -219,16 +220,16 @@ def random_attributes(
     ddof: int = 1,
     templates: Matrix | None = None,
 ) -> RandomAttributes:
-    """Return the crossed t-test, d∞ and the interval of d∞ that leaves out 0 exactly when p ≤ alpha.
+    """Return the crossed t-test, d∞ and the interval of d∞, which excludes 0 exactly if p ≤ alpha.
 
     Args:
-        to_a: measures of words (X first) to each word of A, larger where closer.
-        to_b: the same to each word of B.
+        to_a: measures between words (X first) and each word of A; larger means closer.
+        to_b: the same for each word of B.
         n_x: the number of words in X.
-        alpha: of the interval, at most 0.5.
-        ddof: of the sd in d.
-        templates: scores s(w, t) of each word in each template, where all words occur in the same 3 or more; their
-            mean over templates is the word's score. Without them the templates are fixed.
+        alpha: the significance level of the interval, at most 0.5.
+        ddof: delta degrees of freedom of the sd in d.
+        templates: scores s(w, t) of each word in each template, if all words occur in the same 3 or more templates; a
+            word's score is its mean over templates. By default, templates are fixed.
     """
     if min(to_a.shape[-1], to_b.shape[-1]) < LEAST_ATTRIBUTES:
         return _left_out(Reason.TOO_FEW_ATTRIBUTES)
@@ -258,7 +259,7 @@ def _left_out(reason: Reason, corrected: bool = True) -> RandomAttributes:
 
 
 def _differences_vary(table: Matrix, n_x: int) -> bool:
-    """Return whether X and Y differ more on one attribute or template than on another, so that a test exists."""
+    """Return whether the difference of X and Y varies over attributes or templates, so that a test exists."""
     differences = table[:n_x].mean(axis=0) - table[n_x:].mean(axis=0)
     return bool(np.ptp(differences) > NO_SPREAD * np.abs(table).max())
 
@@ -285,7 +286,7 @@ def crossed(to_a: Matrix, to_b: Matrix, n_x: int, ddof: int = 1, templates: Matr
         ]
         choices = [part.variance for part in factors]
         of_words, of_choices = np.asarray(sum(words)), np.asarray(sum(choices))
-        # The interaction of words and attributes is in both; it counts once.
+        # The interaction of words and attributes is in both terms; it is counted once.
         once = of_words + of_choices - noise * scale.variance_factor
         variance_of_difference = np.maximum(np.maximum(once, of_words), of_choices)
         df_at_zero = combined_df(
@@ -312,7 +313,7 @@ def crossed(to_a: Matrix, to_b: Matrix, n_x: int, ddof: int = 1, templates: Matr
 def _jackknifed(
     scores: Within, factors: Sequence[Factor], noise: Vector, signal: Vector
 ) -> tuple[Vector, Vector]:
-    """Return H and its degrees of freedom: the jackknife variance of g∞, linear in Δ and τ², over words and factors."""
+    """Return H and its degrees of freedom: the jackknife variance of linearised g∞ over words and factors."""
     scale = scores.scale
     tau, noise_of = np.sqrt(signal)[..., np.newaxis], noise[..., np.newaxis]
     slope = (scores.difference / (2 * signal))[..., np.newaxis]
@@ -343,15 +344,16 @@ def random_attributes_uncorrected(
 ) -> RandomAttributes:
     """Compute a jackknife-t interval of d and its p, for statistics other than the mean.
 
-    A median or an extreme has no two-way table to estimate the noise from (docs/methods 10.2), so d is not corrected.
+    A median or an extreme has no two-way table from which the noise can be estimated (docs/methods 10.2), so d is not
+    corrected.
 
     Args:
-        scores: of the words, X (the first n_x) before Y.
-        without_levels: for A, for B and, where words are crossed with templates, for those: scores of the words (down)
-            without each attribute or template (across), as returned by `scores_without_attributes`.
+        scores: scores of the words, X (the first n_x) before Y.
+        without_levels: for A, for B and, if words are crossed with templates, for templates: scores of the words (rows)
+            without each attribute or template (columns), as returned by `scores_without_attributes`.
         n_x: the number of words in X.
-        alpha: of the interval.
-        ddof: of the sd in d.
+        alpha: the significance level of the interval.
+        ddof: delta degrees of freedom of the sd in d.
     """
     if min(level_scores.shape[-1] for level_scores in without_levels) < LEAST_ATTRIBUTES:
         return _left_out(Reason.TOO_FEW_ATTRIBUTES, corrected=False)

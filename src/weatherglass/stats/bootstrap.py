@@ -1,7 +1,7 @@
 """Compute confidence intervals of d: percentile and BCa bootstrap over the units of X, Y, A and B (docs/methods 3).
 
-Everything starts from the raw measures m(w, a); the vectors are not touched again. A resample is a count of how often
-each unit was drawn, so that for the statistic `mean` all resamples of a block are a few matrix products.
+All values are computed from the raw measures m(w, a), not from the vectors. A resample is represented by how often each
+unit was drawn, so that for the statistic `mean`, all resamples of a block are a few matrix products.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ RESAMPLES = 2_000
 MOST_RESAMPLES = 128_000
 LARGEST_ERROR = 0.01
 GROUPS = 20
-"""Groups of resamples, each left out in turn to estimate how far the ends vary with the draws."""
+"""Number of groups of resamples; each is left out in turn to estimate how much the ends vary with the draws."""
 BLOCK_ENTRIES = 1 << 21
-"""Scores in memory at once (16 MB of them); resamples are taken in blocks."""
+"""Number of scores in memory at once (16 MB); resamples are computed in blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Sample:
     """The raw measures of one test, and the units that are drawn from each of its sets."""
 
     to_a: Matrix
-    """m(w, a), one row per target: those of X first, then those of Y; columns are the elements of A."""
+    """m(w, a), one row per target (X before Y) and one column per element of A."""
     to_b: Matrix
     orientation: int
     """1 for a similarity, -1 for a distance."""
@@ -76,13 +76,13 @@ class BootstrapInterval:
     percentile_low: float
     percentile_high: float
     resamples: int
-    """How many resamples had an effect size."""
+    """Number of resamples with an effect size."""
     monte_carlo_error: float
-    """The standard error of the less certain BCa end that is due to the draws alone."""
+    """The standard error of the less certain BCa end due to the draws alone."""
 
 
 def effect_sizes(scores: Matrix, x_counts: Matrix, y_counts: Matrix, ddof: int) -> Vector:
-    """Return d of each column of `scores`, whose units count as often as they were drawn; NaN if all scores agree."""
+    """Return d of each column of `scores`, with units weighted by how often they were drawn; NaN if all are equal."""
     x, y = scores[: len(x_counts)], scores[len(x_counts) :]
     n_x, n_y = x_counts.sum(axis=0), y_counts.sum(axis=0)
     x_mean, y_mean = (x_counts * x).sum(axis=0) / n_x, (y_counts * y).sum(axis=0) / n_y
@@ -95,7 +95,7 @@ def effect_sizes(scores: Matrix, x_counts: Matrix, y_counts: Matrix, ddof: int) 
 
 
 def resampled_effect_sizes(sample: Sample, resamples: int, rng: np.random.Generator) -> Vector:
-    """Return d of bootstrap resamples: units drawn with replacement within each of the four sets."""
+    """Return d of bootstrap resamples, in which units are drawn with replacement within each of the four sets."""
     sizes = sample.sizes()
     blocks = []
     for _, columns in _blocks(resamples, len(sample.to_a)):
@@ -105,7 +105,7 @@ def resampled_effect_sizes(sample: Sample, resamples: int, rng: np.random.Genera
 
 
 def jackknife_effect_sizes(sample: Sample) -> list[Vector]:
-    """Return d with each unit of X, Y, A and B left out in turn; a set of one unit is left as it is."""
+    """Return d without each unit of X, Y, A and B in turn; a set of one unit is left unchanged."""
     sizes = sample.sizes()
     all_once = [np.ones((size, 1)) for size in sizes]
     left_out = []
@@ -127,9 +127,9 @@ def jackknife_effect_sizes(sample: Sample) -> list[Vector]:
 def bootstrap_interval(
     sample: Sample, d: float, alpha: float, rng: np.random.Generator
 ) -> BootstrapInterval | None:
-    """Return BCa and percentile intervals of d (Efron & Tibshirani 1993, chapter 14), or None where d has no spread.
+    """Return BCa and percentile intervals of d (Efron & Tibshirani 1993, chapter 14); None if d does not vary.
 
-    Resamples are added until the ends move by less than 0.01 with the draws, at most MOST_RESAMPLES.
+    Resamples are added until the Monte Carlo error of the ends is below 0.01, up to MOST_RESAMPLES.
     """
     left_out = jackknife_effect_sizes(sample)
     drawn = resampled_effect_sizes(sample, RESAMPLES, rng)
@@ -143,7 +143,7 @@ def bootstrap_interval(
 def interval_of(
     estimate: float, drawn: Vector, left_out: Sequence[Vector], alpha: float
 ) -> BootstrapInterval | None:
-    """Return BCa and percentile ends from resamples and jackknife; None if too many resamples have no effect size."""
+    """Return BCa and percentile ends from resamples and jackknife; None if too few resamples have an effect size."""
     resamples = len(drawn)
     drawn = drawn[np.isfinite(drawn)]
     if math.isnan(estimate) or len(drawn) < max(resamples / 2, 2 * GROUPS):
@@ -159,9 +159,9 @@ def interval_of(
 def _monte_carlo_error(
     estimate: float, drawn: Vector, acceleration: float, tails: tuple[float, float]
 ) -> float:
-    """Return the standard error of the less certain end over other draws: a jackknife over groups of them.
+    """Return the standard error of the less certain end over other draws, by a jackknife over groups of draws.
 
-    Bias correction and quantile use the same draws, and both contribute.
+    It includes the errors of the bias correction and of the quantile, which use the same draws.
     """
     group = np.arange(len(drawn)) % GROUPS
     ends = [_bca_ends(estimate, drawn[group != left], acceleration, tails) for left in range(GROUPS)]
@@ -176,7 +176,7 @@ def _bca_ends(
 
 
 def _bca_levels(d: float, drawn: Vector, acceleration: float, levels: tuple[float, float]) -> list[float]:
-    """Return the levels that BCa reads the resamples at: corrected for bias and for a spread that changes with d."""
+    """Return the quantile levels of BCa, corrected for bias and for a spread that changes with d."""
     from scipy.special import ndtr, ndtri
 
     below = (np.count_nonzero(drawn < d) + 0.5 * np.count_nonzero(drawn == d)) / len(drawn)
@@ -190,7 +190,7 @@ def _bca_levels(d: float, drawn: Vector, acceleration: float, levels: tuple[floa
 
 
 def _acceleration(left_out: Sequence[Vector]) -> float:
-    """Return the skewness of the influence of single units, over several samples (Davison & Hinkley 1997, eq. 5.23)."""
+    """Return the acceleration constant for several samples (Davison & Hinkley 1997, eq. 5.23)."""
     cubes = squares = 0.0
     for values in left_out:
         finite = values[np.isfinite(values)]

@@ -1,4 +1,4 @@
-"""Find tests whose sets differ in a token or template that their units share (docs/methods 10.6)."""
+"""Find tests whose sets are confounded with a token or template (docs/methods 10.6)."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ import numpy as np
 from weatherglass.stats.interval import two_sided_p, upper_point
 
 LARGEST_LEVEL = 0.10
-"""A test whose p ≤ 0.05 would be found more often than this by chance is measured, not tested."""
+"""A test is measured, not tested, if p ≤ 0.05 would occur by chance with a larger probability than this."""
 NOMINAL = 0.05
 LEAST_SHARED = 0.5
-"""X and Y share at least this part of the larger number of their templates."""
+"""The least share of their templates that X and Y must have in common, relative to the larger number."""
 NO_NOISE = 1e-12
 MOST_NAMED = 4
-"""Tokens that a line names."""
+"""Largest number of tokens in a message."""
 
 TOKEN = re.compile(r"\w+(?:['’]\w+)*")
 
 Text = Sequence[str]
-"""A text as its tokens, in lower case; the encoder's pieces where it has them."""
+"""The tokens of a text in lower case; the encoder's pieces if they are known."""
 Unit = Sequence[Text]
 """The texts of one word."""
 
@@ -45,11 +45,11 @@ class Confounding:
     """Why a test is measured, not tested."""
 
     level: float
-    """How often p ≤ 0.05 would be found if tokens were independent noise."""
+    """The probability of p ≤ 0.05 if tokens were independent noise."""
     tokens: tuple[TokenContrast, ...]
-    """Those with the largest difference of shares; empty where only templates differ."""
+    """The tokens with the largest difference of shares; empty if only templates differ."""
     templates: tuple[int, int, int] | None
-    """How many templates X and Y have, and how many of them in common, where those are too few."""
+    """The numbers of templates of X, of Y and in common, if too few are in common."""
 
 
 def confounding(
@@ -58,13 +58,13 @@ def confounding(
     x_templates: Collection[str] = (),
     y_templates: Collection[str] = (),
 ) -> Confounding | None:
-    """Return why p by words would exceed its level; None if the test can be tested.
+    """Return why the permutation test by words would not be valid; None if it is valid.
 
     Args:
         x: the units of X.
         y: the units of Y.
-        x_templates: the sentence templates of X, none for bare words.
-        y_templates: those of Y.
+        x_templates: the sentence templates of X; empty for single words.
+        y_templates: the sentence templates of Y.
     """
     level = expected_level(x, y)
     in_x, in_y = set(x_templates), set(y_templates)
@@ -77,11 +77,11 @@ def confounding(
 
 
 def described(found: Confounding, n_x: int, n_y: int) -> str:
-    """Return in one line why a test is measured, not tested.
+    """Return one line that says why a test is measured, not tested.
 
     >>> he = TokenContrast("he", 1.0, 0.0), TokenContrast("his", 1.0, 0.0)
     >>> described(Confounding(0.7, he, None), 8, 8)
-    "every X text contains the words 'he', 'his', no Y text does: one contrast, not 8 + 8"
+    "every X text contains the words 'he', 'his', but no Y text does: one contrast, not 8 + 8 independent words"
     """
     parts = []
     for of_x in (True, False):
@@ -91,7 +91,7 @@ def described(found: Confounding, n_x: int, n_y: int) -> str:
     if found.templates is not None:
         in_x, in_y, common = found.templates
         parts.append(f"X has {in_x} sentence templates and Y {in_y}, {common or 'none'} in common")
-    return f"{'; '.join(parts)}: one contrast, not {n_x} + {n_y}"
+    return f"{'; '.join(parts)}: one contrast, not {n_x} + {n_y} independent words"
 
 
 def _shares(tokens: Sequence[TokenContrast], of_x: bool) -> str:
@@ -99,19 +99,19 @@ def _shares(tokens: Sequence[TokenContrast], of_x: bool) -> str:
     shares = tokens[0].share_x, tokens[0].share_y
     (share, rest), (one, other) = (shares, "XY") if of_x else (shares[::-1], "YX")
     if share == 1 and rest == 0:
-        return f"every {one} text contains {listed}, no {other} text does"
+        return f"every {one} text contains {listed}, but no {other} text does"
     return f"{100 * share:.0f} % of {one} texts contain {listed}, {100 * rest:.0f} % of {other} texts do"
 
 
 def _listed(tokens: Sequence[TokenContrast], noun: str, piece: bool) -> str:
-    """Return the words, or the pieces, among the tokens."""
+    """Return a phrase that lists the words, or the pieces, among the tokens."""
     names = [f"'{_shown(token.token)}'" for token in tokens if token.piece is piece]
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return f"the {noun}{'s' if len(names) > 1 else ''} {', '.join(names[:MOST_NAMED])}{more}" if names else ""
 
 
 def _shown(piece: str) -> str:
-    """Return a piece without the signs by which tokenizers mark the beginning or the inside of a word."""
+    """Return a piece without the marks of the beginning or the inside of a word that tokenizers add."""
     return piece.lstrip("▁Ġ").removeprefix("##") or piece
 
 
@@ -125,17 +125,17 @@ def is_whole_word(piece: str, text: str) -> bool:
 
 
 def tokens_of(text: str) -> list[str]:
-    """Return the words of a text in lower case, for encoders whose pieces are not known."""
+    """Return the words of a text in lower case, for encoders with unknown pieces."""
     return TOKEN.findall(text.lower())
 
 
 def expected_level(x: Sequence[Unit], y: Sequence[Unit]) -> float:
-    """Return how often the t-test of X and Y would find p ≤ 0.05 if every token were an independent random vector."""
+    """Return the probability of p ≤ 0.05 in a t-test of X and Y if every token were an independent random vector."""
     n_x, n_y = len(x), len(y)
     df = n_x + n_y - 2
     if df < 1:
         return 1.0
-    # K: products of the units, each the mean of its texts, each text its counts of tokens at length 1.
+    # K contains the inner products of units; a unit is the mean of its texts, and a text is its unit vector of counts.
     units = [*x, *y]
     place: dict[str, int] = {}
     for unit in units:
@@ -164,7 +164,7 @@ def expected_level(x: Sequence[Unit], y: Sequence[Unit]) -> float:
 
 
 def largest_contrasts(x: Sequence[Unit], y: Sequence[Unit]) -> tuple[TokenContrast, ...]:
-    """Return the tokens with the largest difference of their shares of texts, all that tie, sorted."""
+    """Return the tokens whose shares of texts differ most, including all ties, sorted."""
     shares = []
     for units in (x, y):
         texts = [set(text) for unit in units for text in unit]

@@ -25,24 +25,24 @@ class Interval:
 
     @property
     def excludes_zero(self) -> bool:
-        """Return whether the effect is significant at 1 − level; an end that is 0 counts as left out."""
+        """Return whether the effect is significant at 1 − level; an end at 0 counts as excluded."""
         return self.low >= 0 or self.high <= 0
 
     @property
     def largest(self) -> float:
-        """Return the larger |end|: effects beyond it are excluded."""
+        """Return the larger absolute end; larger effects are excluded."""
         return max(abs(self.low), abs(self.high))
 
 
 def upper_point(tail: Vector | float, df: Vector | float) -> Vector:
-    """Return the point that t(df) exceeds with probability `tail`; exact even where 1 − tail would be 1."""
-    from scipy.special import stdtrit  # here: reading a finished run should not wait for its import
+    """Return the point that t(df) exceeds with probability `tail`, also for tails that are too small for 1 − tail."""
+    from scipy.special import stdtrit  # imported here, so that reading a finished run does not wait for it
 
     return np.asarray(-stdtrit(df, np.maximum(tail, SMALLEST)), dtype=np.float64)
 
 
 def two_sided_p(t: Vector, df: Vector | float) -> Vector:
-    """Return the chance of a |t(df)| at least this large."""
+    """Return the two-sided p of a t statistic."""
     from scipy.special import stdtr
 
     return np.asarray(2 * stdtr(df, -np.abs(t)), dtype=np.float64)
@@ -55,7 +55,7 @@ def ends(
     significant: Flags,
     shrink: Vector | float = 1.0,
 ) -> tuple[Vector, Vector]:
-    """Return the low and high end of an interval of g.
+    """Return the lower and upper end of an interval of g.
 
     The squared half-width is linear between `at_zero` (Q₀), which a test of g = 0 uses, and `at_estimate` (Q₁).
 
@@ -63,18 +63,19 @@ def ends(
         g: the estimate, of either sign.
         at_zero: Q₀.
         at_estimate: Q₁.
-        significant: whether p is at most 1 − level. It is the same as g² ≥ Q₀, but decided once:
-            rounding must not let an interval and its p disagree.
-        shrink: k, which takes the bias of g off the near end of a significant effect.
+        significant: whether p is at most 1 − level. This is equivalent to g² ≥ Q₀, but decided only once, so that an
+            interval and its p do not disagree because of rounding.
+        shrink: k, which removes the bias of g from the near end of a significant effect.
     """
     size = np.abs(g)
-    # At no effect neither side is the near one: the wider half-width serves both, so that swapping X and Y negates.
+    # Without an effect, neither side is the near one. The wider half-width is used for both, so that swapping X and Y
+    # negates the interval.
     wider = np.maximum(at_zero, at_estimate)
     at_zero, at_estimate = np.where(g == 0, wider, at_zero), np.where(g == 0, wider, at_estimate)
     with np.errstate(divide="ignore", invalid="ignore"):
         growth = (at_estimate - at_zero) / size
-        # The smaller root of z² − bz + (g² − Q₀) = 0 with b = 2g + growth, written without a cancelling difference.
-        # Its discriminant b² − 4(g² − Q₀) is 4·Q₁ + growth².
+        # This is the smaller root of z² − bz + (g² − Q₀) = 0 with b = 2g + growth, written without cancellation. The
+        # discriminant b² − 4(g² − Q₀) is 4·Q₁ + growth².
         root = 2 * size + growth + np.sqrt(4 * at_estimate + growth**2)
         beyond_zero = shrink * 2 * np.maximum(size**2 - at_zero, 0) / root
     near = np.where(significant, beyond_zero, np.minimum(size - np.sqrt(at_zero), -SMALLEST))
@@ -94,20 +95,20 @@ class Reason(StrEnum):
 
 
 def jackknife_variance(without_each: Vector) -> Vector:
-    """Return the jackknife variance, (m − 1)/m · Σ (value without i − their mean)² along the last axis."""
+    """Return the jackknife variance (m − 1)/m · Σ (value without i − mean of these values)² along the last axis."""
     m = without_each.shape[-1]
     centred = without_each - without_each.mean(axis=-1, keepdims=True)
     return np.asarray((m - 1) / m * np.einsum("...i,...i->...", centred, centred))
 
 
 def jackknife_bias(without_each: Vector, value: Vector) -> Vector:
-    """Return the jackknife bias, (m − 1) · (mean of the values without each − the value)."""
+    """Return the jackknife bias (m − 1) · (mean of the values without each − the value)."""
     m = without_each.shape[-1]
     return np.asarray((m - 1) * (without_each.mean(axis=-1) - value))
 
 
 def combined_df(variances: Sequence[Vector], dfs: Sequence[float]) -> Vector:
-    """Return degrees of freedom of a sum of independent variances (Satterthwaite 1946), not below 1."""
+    """Return the degrees of freedom of a sum of independent variances (Satterthwaite 1946), at least 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
         df = sum(variances) ** 2 / sum(v**2 / df for v, df in zip(variances, dfs, strict=True))
     return np.asarray(np.fmax(df, 1.0), dtype=np.float64)

@@ -1,8 +1,8 @@
 """Compute d and p without each word, attribute or template (docs/methods 10.2 and 10.5).
 
-The time grows with the table and not with its square. For the statistic `mean` everything follows from residuals that
-are computed once. For the other statistics, leaving out a word changes no other word's score, and leaving out an
-attribute moves at most one place in each word's sorted row.
+The time is linear in the size of the table. For the statistic `mean`, everything follows from residuals that are
+computed once. For other statistics, leaving out a word does not change the scores of other words, and leaving out an
+attribute removes one entry from each word's sorted row.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from weatherglass.stats import Significance
 
 LOST = 1e-12
-"""A sum of squares that falls to this share when a word is left out counts as 0."""
+"""A sum of squares counts as 0 if it decreases to this share when a word is left out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WithoutWord:
-    """What is left of the scores without each word; NaN where that empties a set."""
+    """Statistics of the scores without each word; NaN where a set would be empty."""
 
     difference: Vector
     """Δ without the word."""
@@ -39,12 +39,12 @@ class WithoutWord:
 
 
 def each_words(scale: Scale, of_x: float, of_y: float) -> Vector:
-    """Return one number for every word of X, another for every word of Y."""
+    """Return an array with one number for every word of X and another for every word of Y."""
     return np.repeat(np.array([of_x, of_y], dtype=np.float64), [scale.n_x, scale.n_y])
 
 
 def without_each_word(scores: Within) -> WithoutWord:
-    """Return Δ ∓ eᵢ/(m − 1) and ν·s_w² − eᵢ²·m/(m − 1), with m the size of the word's set."""
+    """Return Δ ∓ eᵢ/(m − 1) and ν·s_w² − eᵢ²·m/(m − 1) for every word, where m is the size of its set."""
     scale, e = scores.scale, scores.residuals
     m = each_words(scale, scale.n_x, scale.n_y)
     squares = scores.squares[..., np.newaxis]
@@ -57,7 +57,7 @@ def without_each_word(scores: Within) -> WithoutWord:
 
 
 def effect_sizes_without_words(scores: Vector, n_x: int, ddof: int = 1) -> Vector:
-    """Return d without each word of X (the first n_x along the last axis) and of Y; NaN where it does not exist."""
+    """Return d without each word of X (the first n_x along the last axis) and of Y; NaN where it is undefined."""
     centred = within(scores, n_x, ddof)
     scale, left = centred.scale, without_each_word(centred)
     between = left.difference**2 * each_words(
@@ -76,14 +76,14 @@ def mean_without_each(rows: Matrix) -> Matrix:
 
 
 def order_statistic_without_each(rows: Matrix, *places: int) -> Matrix:
-    """Return the mean of the `places`-th smallest of each row without each of its entries; NaN without its only one."""
+    """Return the mean of some order statistics of each row, without each of its entries; NaN for a row of one."""
     if rows.shape[-1] == 1:
         return np.full(rows.shape, np.nan)
     order = np.argsort(rows, axis=-1, kind="stable")
     ranked = np.take_along_axis(rows, order, axis=-1)
     rank = np.empty_like(order)
     np.put_along_axis(rank, order, np.arange(rows.shape[-1]), axis=-1)
-    # What lay beyond the entry moves down by one place.
+    # Larger entries move down by one place.
     statistics = [np.take_along_axis(ranked, place + (rank <= place), axis=-1) for place in places]
     return np.asarray(sum(statistics) / len(statistics))
 
@@ -95,12 +95,12 @@ def median_without_each(rows: Matrix) -> Matrix:
 
 
 def min_without_each(rows: Matrix) -> Matrix:
-    """Return the least of each row without each of its entries."""
+    """Return the minimum of each row without each of its entries."""
     return order_statistic_without_each(rows, 0)
 
 
 def max_without_each(rows: Matrix) -> Matrix:
-    """Return the largest of each row without each of its entries."""
+    """Return the maximum of each row without each of its entries."""
     return order_statistic_without_each(rows, rows.shape[-1] - 2)
 
 
@@ -110,21 +110,21 @@ WITHOUT_EACH: Mapping[str, Callable[[Matrix], Matrix]] = {
     "min": min_without_each,
     "max": max_without_each,
 }
-"""By statistic: f over each row without each of its entries."""
+"""The statistics f, computed over each row without each of its entries."""
 WHOLE: Mapping[str, Callable[..., Matrix]] = {
     "mean": np.mean,
     "median": np.median,
     "min": np.min,
     "max": np.max,
 }
-"""By statistic: f over each row."""
+"""The statistics f, computed over each row."""
 
 
 def nearest_pair_without_each(to_a: Matrix, to_b: Matrix) -> tuple[Matrix, Matrix]:
     """Return min |m(w,a) − m(w,b)| of each row without each a, and without each b (`eq2`).
 
-    The nearest a and b are neighbours in the merged row. Taking one entry out removes the two gaps that it bounds and
-    makes its neighbours meet.
+    The nearest a and b are adjacent in the merged sorted row. Removing an entry removes the two gaps next to it and
+    adds the gap between its neighbours.
     """
     merged = np.concatenate([to_a, to_b], axis=-1)
     order = np.argsort(merged, axis=-1, kind="stable")
@@ -132,7 +132,7 @@ def nearest_pair_without_each(to_a: Matrix, to_b: Matrix) -> tuple[Matrix, Matri
     from_a = order < to_a.shape[-1]
 
     def gaps(apart: int) -> Matrix:
-        """Return the gaps between entries of unlike sets this many places apart; infinite within one set."""
+        """Return the gaps between entries of different sets, this many places apart; infinite within one set."""
         gap = ranked[..., apart:] - ranked[..., :-apart]
         return np.where(from_a[..., apart:] == from_a[..., :-apart], np.inf, gap)
 
@@ -158,10 +158,10 @@ def scores_without_attributes(
 
     Args:
         statistic: "mean", "median", "min", "max", "eq2", or the name of a user's statistic.
-        to_a: raw measures, words down and attributes across.
+        to_a: raw measures, one row per word and one column per attribute of A.
         to_b: the same for B.
-        orientation: +1 for a similarity, −1 for a distance; eq2 has none.
-        association: scores of sorted rows, which a user's statistic is computed by again for each attribute.
+        orientation: +1 for a similarity, −1 for a distance; ignored for eq2.
+        association: computes scores from sorted rows; a user's statistic is recomputed with it for each attribute.
     """
     if statistic == "eq2":
         return nearest_pair_without_each(to_a, to_b)
@@ -184,26 +184,27 @@ def scores_without_attributes(
 
 
 CLEARLY_BELOW = 5
-"""A removal whose t-test has p below alpha over this is not tested exactly: it cannot raise p above alpha."""
+"""A removal is not tested exactly if the p of its t-test is below alpha divided by this."""
 
 
 class LeftOut(NamedTuple):
     """d without one word, or without one sentence template."""
 
     kind: str
-    """word or template."""
+    """Either "word" or "template"."""
     role: str
-    """The set that the word is in; all four for a template."""
+    """The set of the word; all four sets for a template."""
     name: str
     effect_size: float | None
-    """None where all remaining scores are equal."""
+    """None if all remaining scores are equal."""
     p_value: float | None = None
-    """p without it; only where the result is significant and might not be without it, or this p is the largest."""
+    """p without it. It is computed only if the result is significant and might not be without it, and for the largest
+    p of each kind."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Removal:
-    """The scores that are left without one word or template."""
+    """The scores without one word or template."""
 
     kind: str
     role: str
@@ -230,7 +231,7 @@ def removals_of_words(
 def removals_of_attributes(
     without: Matrix, n_x: int, role: str, names: Sequence[str], ddof: int
 ) -> Iterator[Removal]:
-    """Yield d without each attribute, from the scores of all words (down) without each of them (across)."""
+    """Yield d without each attribute, from the scores of words (rows) without each attribute (columns)."""
     if len(names) < 2:
         return
     centred = within(without.T, n_x, ddof)
@@ -246,7 +247,7 @@ def tested(
 ) -> tuple[LeftOut, ...]:
     """Return the removals, with p of those without which a significant result might not be significant.
 
-    A removal is skipped if its t-test is far below alpha, or if its rough bounds of p are below alpha; the one with the
+    p is not computed if the t-test is far below alpha, or if rough bounds of p are below alpha. The removal with the
     largest p of each kind is always tested.
     """
     left_out = [
@@ -275,7 +276,7 @@ def tested(
 
 
 def _is_rough(found: Significance) -> bool:
-    """Return whether p is known only between bounds, which could be closer."""
+    """Return whether p is known only between bounds."""
     return found.certified and found.p_low != found.p_high
 
 

@@ -26,16 +26,15 @@ CORRECTIONS = (*ADJUSTMENTS, "westfall-young")
 def adjust(
     p_values: Sequence[float] | Vector, method: str = DEFAULT_CORRECTION, family: int | None = None
 ) -> Vector:
-    """Return adjusted p-values, in the order given; a row is significant after correction if its value is ≤ alpha.
+    """Return adjusted p-values in the given order; a row is significant after correction if its value is ≤ alpha.
 
     Args:
-        p_values: one p per row; NaN where a row has none. It ranks last, counts in the family and stays NaN.
+        p_values: one p per row, NaN for a row without p. A NaN ranks last, counts in the family and stays NaN.
         method: "holm" (step-down, family-wise error) or "benjamini-hochberg" (step-up, false discovery rate).
-        family: the size N of the family; larger than the number of rows if others are missing, which then
-            rank last. By default the number of rows.
+        family: the size N of the family, by default the number of rows. If it is larger, missing rows rank last.
 
     Raises:
-        WeatherglassError: if the family is smaller than the rows, or a p is not in [0, 1].
+        WeatherglassError: if the family is smaller than the number of rows, or a p is not in [0, 1].
     """
     p = np.asarray(p_values, dtype=np.float64)
     size = len(p) if family is None else family
@@ -61,14 +60,14 @@ def adjust(
 
 
 def adjust_groups(within: Sequence[Vector], groups: int | None = None) -> list[Vector]:
-    """Return adjusted p of tests in groups, from their p adjusted within each group: Holm between the groups.
+    """Return the p of tests in groups, adjusted by Holm between groups, from their p adjusted within each group.
 
-    A group is represented by its smallest p. A test is rejected where its p within the group is at most alpha
-    over the number of groups that Holm's step leaves, so the error over all groups stays below alpha.
+    A group is represented by its smallest p. A test is rejected if its p within the group is at most alpha divided by
+    the number of groups in Holm's step, so that the family-wise error over all groups is at most alpha.
 
     Args:
         within: the adjusted p of the tests of each group.
-        groups: how many groups there are, if more than these.
+        groups: the number of groups, if it is larger than the number of given ones.
     """
     size = len(within) if groups is None else groups
     smallest = np.array([p.min() for p in within])
@@ -83,7 +82,7 @@ def adjust_groups(within: Sequence[Vector], groups: int | None = None) -> list[V
 
 
 ENUMERATED = 100_000
-"""Up to this many labellings, all are enumerated."""
+"""All labellings are enumerated if there are at most this many."""
 DRAWS = 9_999
 AT_A_TIME = 4_096
 TIE = 1e-12
@@ -94,7 +93,7 @@ EXTREME: Mapping[Alternative, Callable[[Matrix], Matrix]] = {
     "greater": np.positive,
     "less": np.negative,
 }
-"""What counts as large."""
+"""Functions that make extreme values large, by alternative."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,23 +104,23 @@ class MaxT:
     exact: bool
     """Whether every labelling was enumerated."""
     labellings: int
-    """How many were evaluated, including the observed one."""
+    """Number of evaluated labellings, including the observed one."""
 
 
 def westfall_young(
     scores: Matrix, n_x: int, alternative: Alternative = "two-sided", draws: int = DRAWS, seed: int = 0
 ) -> MaxT:
-    """Return for each test the share of labellings whose largest |d| over all tests is at least its |d|.
+    """Return, for each test, the share of labellings whose largest |d| over all tests is at least its |d|.
 
     Args:
-        scores: words (X first) down, tests across; equal scores of a test leave it with p = 1.
+        scores: one row per word (X first) and one column per test; a test with equal scores has p = 1.
         n_x: the number of words in X.
-        alternative: what counts as large.
-        draws: random labellings, where there are more than 100 000 in all.
-        seed: of the draws.
+        alternative: which values are extreme.
+        draws: the number of random labellings, if there are more than 100 000 in all.
+        seed: the seed of the draws.
     """
     n, tests = scores.shape
-    # d is linear in the labels once every test's scores have mean 0 and sd 1, which no labelling changes.
+    # If the scores of every test have mean 0 and sd 1, which no labelling changes, d is linear in the labels.
     z = scores - scores.mean(axis=0)
     size = np.abs(scores).max(axis=0)
     spread = z.std(axis=0)
@@ -152,7 +151,7 @@ def every_labelling(n: int, n_x: int) -> tuple[Matrix, ...]:
 
 
 def random_labellings(n: int, n_x: int, draws: int, seed: int) -> Iterator[Matrix]:
-    """Yield independent random choices of n_x words for X, in the same form."""
+    """Yield independent random choices of n_x words for X, in batches like those of `every_labelling`."""
     rng = np.random.default_rng(seed)
     for start in range(0, draws, AT_A_TIME):
         keys = rng.random((min(AT_A_TIME, draws - start), n))
@@ -160,7 +159,7 @@ def random_labellings(n: int, n_x: int, draws: int, seed: int) -> Iterator[Matri
 
 
 def _membership(chosen: Integers, n: int) -> Matrix:
-    """Return 1 where a word is in X, else 0; one row per labelling."""
+    """Return an array of 1 where a word is in X and 0 elsewhere, one row per labelling."""
     in_x = np.zeros((len(chosen), n))
     np.put_along_axis(in_x, chosen, 1.0, axis=1)
     return in_x

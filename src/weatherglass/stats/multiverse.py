@@ -1,8 +1,8 @@
 """Test and decompose an effect over many specifications of the same words (docs/methods 11).
 
-d is linear in the labels once a specification's scores have mean 0 and sd 1, which no relabelling changes. So the mean
-of d over specifications is the d of one set of scores, the standardised scores averaged over specifications, and its p
-is that of section 3: exact, and as quick for a thousand specifications as for one.
+If the scores of every specification have mean 0 and sd 1, which no relabelling changes, d is linear in the labels.
+Therefore the mean of d over specifications is the d of one set of scores, the standardised scores averaged over
+specifications. Its p is that of section 3, which is exact and takes as long for a thousand specifications as for one.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from weatherglass.stats.leave_one_out import effect_sizes_without_words
 from weatherglass.stats.scale import NO_SPREAD, within
 
 EACH = Budget(seconds=0.01)
-"""Budget of p of a single specification: there are many, so bounds within 1 % are enough if counting takes longer."""
+"""The budget of p for a single specification; if counting takes longer, bounds within 1 % are sufficient."""
 
 
 def standardised(scores: Matrix) -> Matrix:
-    """Return scores of every specification (a column) with mean 0 and sd 1 over the words; zeros if all are equal."""
+    """Return the scores of every specification (column) with mean 0 and sd 1 over the words; 0 if all are equal."""
     centred = scores - scores.mean(axis=0)
     sd = centred.std(axis=0, ddof=1)
     flat = sd <= NO_SPREAD * np.abs(scores).max(axis=0)
@@ -35,7 +35,7 @@ def standardised(scores: Matrix) -> Matrix:
 
 
 def effect_sizes(scores: Matrix, n_x: int) -> Vector:
-    """Return d of every specification; NaN where all its scores are equal."""
+    """Return d of every specification; NaN if all its scores are equal."""
     z = standardised(scores)
     d: Vector = z[:n_x].mean(axis=0) - z[n_x:].mean(axis=0)
     return np.where(z.any(axis=0), d, np.nan)
@@ -48,7 +48,7 @@ class JointTest:
     mean_d: float
     significance: Significance
     scores: Vector
-    """The score of each word, X first: standardised in each specification, averaged over them."""
+    """The score of each word, X first, standardised in each specification and averaged over specifications."""
 
     @property
     def p(self) -> float:
@@ -60,9 +60,9 @@ def joint_test(scores: Matrix, n_x: int, budget: Budget | None = None) -> JointT
     """Test the mean of d over all specifications, each with the same weight.
 
     Args:
-        scores: words (X first) down, specifications across; a specification with equal scores counts as d = 0.
+        scores: one row per word (X first) and one column per specification; one with equal scores counts as d = 0.
         n_x: the number of words in X.
-        budget: what an exact method may spend.
+        budget: the budget of an exact method.
     """
     from weatherglass.stats.permutation import permutation_test
 
@@ -74,20 +74,20 @@ def joint_test(scores: Matrix, n_x: int, budget: Budget | None = None) -> JointT
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Specifications:
-    """Each specification alone, as if there were no others."""
+    """Results of each specification alone."""
 
     d: Vector
     p: Vector
-    """p of the exact permutation test, two-sided; not corrected for multiple tests."""
+    """The two-sided p of the exact permutation test, not corrected for multiple tests."""
     low: Vector
     high: Vector
-    """The ends of its interval for fixed attributes (docs/methods 10.1)."""
+    """The ends of the interval for fixed attributes (docs/methods 10.1)."""
     word_variance: Vector
-    """The squared standard error of d over words: a jackknife."""
+    """The squared standard error of d over words, by the jackknife."""
 
 
 def each_specification(scores: Matrix, n_x: int, alpha: float = 0.05) -> Specifications:
-    """Return d, p and interval of every specification (a column of the scores)."""
+    """Return d, p and the interval of every specification, which is a column of the scores."""
     from weatherglass.stats.permutation import permutation_test
 
     p = np.array(
@@ -103,28 +103,28 @@ def each_specification(scores: Matrix, n_x: int, alpha: float = 0.05) -> Specifi
 
 
 Table = NDArray[np.float64]
-"""One axis per choice, one entry per specification."""
+"""An array with one axis per choice and one entry per specification."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decomposition:
-    """Parts of a variance that add up to it."""
+    """The components of a variance, which add up to it."""
 
     variance: float
-    """The variance over all specifications, divided by their number."""
+    """The variance over all specifications, with their number in the denominator."""
     main: dict[str, float]
-    """By choice: the variance of the means of its levels."""
+    """The main effect of each choice: the variance of the means of its levels."""
     pairs: dict[str, float]
-    """By two choices, written "one × other": what the mean of a cell adds to the two main effects."""
+    """The interaction of each two choices, written "one × other"."""
     rest: float
-    """Three and more choices together."""
+    """The interactions of three and more choices."""
 
     def share(self, part: float) -> float:
-        """Return the part as a share of the variance; 0 where there is none."""
+        """Return a component as a share of the variance; 0 if the variance is 0."""
         return part / self.variance if self.variance > 0 else 0.0
 
     def shares(self) -> dict[str, float]:
-        """Return every part as a share, the largest first; they add up to 1."""
+        """Return every component as a share, the largest first; they add up to 1."""
         parts = {**self.main, **self.pairs, "rest": self.rest}
         return {
             name: self.share(part)
@@ -137,14 +137,14 @@ class Decomposition:
 
 
 def decompose(table: Table, choices: Sequence[str]) -> Decomposition:
-    """Split the variance of a balanced table among its axes: main effects, pairs, and the rest.
+    """Decompose the variance of a balanced table into main effects, interactions of pairs, and the rest.
 
     Args:
-        table: one axis per choice; every combination of levels once.
+        table: one axis per choice, with every combination of levels once.
         choices: the name of each axis.
 
     Raises:
-        ValueError: if the names are not one for each axis.
+        ValueError: if the number of names differs from the number of axes.
     """
     if table.ndim != len(choices):
         raise ValueError(f"{len(choices)} choices for a table of {table.ndim} axes")
@@ -157,13 +157,13 @@ def decompose(table: Table, choices: Sequence[str]) -> Decomposition:
         cell = _mean_over_others(centred, one, other) - means[one] - means[other]
         pairs[f"{choices[one]} × {choices[other]}"] = float((cell**2).mean())
     variance = float((centred**2).mean())
-    # With one or two choices nothing is left; rounding must not make it negative.
+    # With one or two choices, the rest is 0; rounding must not make it negative.
     rest = variance - sum(main.values()) - sum(pairs.values()) if table.ndim > 2 else 0.0
     return Decomposition(variance, main, pairs, max(rest, 0.0))
 
 
 def _mean_over_others(table: Table, *axes: int) -> Table:
-    """Return the mean over all other axes, keeping their dimensions."""
+    """Return the mean over all other axes, which are kept with length 1."""
     others = tuple(axis for axis in range(table.ndim) if axis not in axes)
     return np.asarray(table.mean(axis=others, keepdims=True))
 
@@ -175,8 +175,8 @@ def combine(
 
     Args:
         parts: the decomposition of each table.
-        sizes: how many specifications each has.
-        means: their mean.
+        sizes: the number of specifications of each table.
+        means: the mean of each table.
         choice: the name of the choice that distinguishes the tables.
     """
     weights: Vector = np.asarray(sizes, dtype=np.float64) / sum(sizes)
@@ -200,22 +200,22 @@ def _weighted(tables: Sequence[dict[str, float]], weights: Vector) -> dict[str, 
 
 RANDOM_HALVES = 500
 LEAST = 4
-"""A list shorter than this has no halves of two words."""
+"""The shortest list that has halves of two words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Halves:
-    """d with halves of some lists, beside d with all of them."""
+    """d with halves of some lists, compared with d of the whole lists."""
 
     d: float
     first: float | None
-    """With the first half of every list, as it is written; None where the scores are equal."""
+    """d with the first half of every list, in its written order; None if the scores are equal."""
     second: float | None
     low: float
     high: float
-    """The middle 95 % of d over random halves."""
+    """The ends of the middle 95 % of d over random halves."""
     turned: float
-    """The share of random halves whose d has the other sign."""
+    """The share of random halves for which d has the opposite sign."""
     draws: int
 
 
@@ -225,13 +225,13 @@ def halves(
     """Compute d with halves of X and Y, of A and B, or of all four; None if a list to halve is too short.
 
     Args:
-        to_a: measures of words (X first) to each word of A, larger where closer; the score is the mean over A less
-            that over B.
-        to_b: the same to each word of B.
+        to_a: measures between words (X first) and each word of A; larger means closer. The score is the mean over A
+            minus the mean over B.
+        to_b: the same for each word of B.
         n_x: the number of words in X.
         targets: whether X and Y are halved.
-        attributes: whether A and B are.
-        seed: of the random halves.
+        attributes: whether A and B are halved.
+        seed: the seed of the random halves.
     """
     n_y = len(to_a) - n_x
     sizes = [n_x, n_y] * targets + [to_a.shape[1], to_b.shape[1]] * attributes

@@ -1,4 +1,4 @@
-"""Compute the power of a test of given sizes, and the smallest effect that it detects with a given power."""
+"""Compute the power of a test for given sizes, and the smallest effect that it detects with a given power."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def power(
 ) -> float:
     """Return the power, the probability of p ≤ alpha for an effect of size d in normal scores.
 
-    The power is that of the t-test, which the permutation test approaches. It is 0 if no permutation of so few words
-    can reach alpha, and NaN if no effect can be as large as d.
+    The power is that of the t-test, which the permutation test approaches. It is 0 if there are too few words for any
+    permutation to reach alpha, and NaN if no effect can be as large as d.
     """
     scale = Scale(n_x, n_y, ddof)
     if scale.df < 1 or abs(d) >= scale.largest:
@@ -49,7 +49,7 @@ def minimum_detectable_effect_size(
     chance: float = 0.8,
     ddof: int = 1,
 ) -> float | None:
-    """Return the smallest d that is detected with the power `chance`; None if no effect can be."""
+    """Return the smallest d that is detected with the power `chance`; None if no effect can be detected."""
     scale = Scale(n_x, n_y, ddof)
     if scale.df < 1 or least_p(n_x, n_y, alternative) > alpha:
         return None
@@ -57,7 +57,7 @@ def minimum_detectable_effect_size(
     beyond = 1.0
     while power_at(beyond / sd, scale.df, alpha, alternative) < chance:
         beyond *= 2
-    # Bisection, since importing scipy.optimize takes longer than finding all roots of a run.
+    # Bisection is used, because importing scipy.optimize takes longer than finding all roots of a run.
     g = beyond / 2
     step = beyond / 4
     while g + step > g:
@@ -81,6 +81,6 @@ def power_at(shift: float, df: float, alpha: float, alternative: Alternative = "
     total = 0.0
     for sign in (1, -1)[:tails]:
         chance = float(nctdtr(df, -sign * shift, point))
-        # On the wrong side scipy returns NaN where the chance is small: below 4e-6, or below the tail.
+        # On the wrong side, scipy returns NaN if the probability is small: below 4e-6, or below the tail.
         total += 0.0 if math.isnan(chance) and sign * shift < 0 else chance
     return total

@@ -1,4 +1,4 @@
-"""Compute p by relabelling vectors, and by flipping the signs of scores (docs/methods 13)."""
+"""Compute p by relabelling units, and by flipping the signs of scores (docs/methods 13)."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from weatherglass.stats import Alternative, Significance
 from weatherglass.stats.permutation.grid import TIE
 
 ALL_LABELLINGS = 2
-"""All labellings are computed if there are at most this many times as many as would be drawn."""
+"""All labellings are computed if there are at most this many times as many as draws."""
 BLOCK = 500
-"""Labellings computed at once."""
+"""Number of labellings that are computed at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relabelled:
-    """A test with the values that it counted."""
+    """The result of a relabelling test, with the values of the labellings."""
 
     significance: Significance
     values: Vector
-    """Under exchanged labels, the observed value first where labels were drawn."""
+    """The values under exchanged labels; if labels were drawn, the observed value comes first."""
 
 
 def relabelling_test(
@@ -37,17 +37,17 @@ def relabelling_test(
     rng: np.random.Generator,
     ordered: bool = False,
 ) -> Relabelled:
-    """Return the share of the labellings whose value is at least as extreme as the observed one.
+    """Return the share of labellings whose value is at least as extreme as the observed one.
 
-    Two-sided, a value is as extreme if it is as far from the mean over all labellings.
+    For a two-sided test, a value is as extreme if its distance from the mean over all labellings is at least as large.
 
     Args:
-        sizes: of the sets whose units are pooled; the observed labelling is 0, 1, 2, … in their order.
-        values: computes the value of each labelling (one per row: the pooled units in their new order).
+        sizes: the sizes of the sets whose units are pooled; the observed labelling is 0, 1, 2, … in their order.
+        values: computes the value of each labelling; a row contains the pooled units in their new order.
         alternative: which values are extreme.
-        draws: how many labellings to draw if there are too many to compute all.
-        rng: where they are drawn from.
-        ordered: whether the order of the units within a set matters, as it does for pairs.
+        draws: the number of labellings to draw if there are too many to compute all.
+        rng: the random number generator.
+        ordered: whether the order of units within a set matters, as it does for pairs.
     """
     n = sum(sizes)
     number = math.factorial(n) if ordered else _partitions(sizes)
@@ -101,7 +101,7 @@ def _in_blocks(
 def _as_extreme(
     drawn: Vector, observed: float, alternative: Alternative
 ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return which values are as extreme; values that differ only in their last bits are equal."""
+    """Return which values are at least as extreme; values that differ only in their last bits are equal."""
     slack = 1e3 * TIE * float(np.abs(drawn).max())
     mean = float(drawn.mean())
     if alternative == "observed":
@@ -114,13 +114,13 @@ def _as_extreme(
 
 
 def _floor(drawn: Vector, alternative: Alternative) -> float:
-    """Return p of the most extreme labelling."""
+    """Return the p of the most extreme labelling."""
     edges = {"greater": [drawn.max()], "less": [drawn.min()]}.get(alternative, [drawn.min(), drawn.max()])
     return min(float(_as_extreme(drawn, float(edge), alternative).mean()) for edge in edges)
 
 
 COUNTED = 36
-"""Scores whose 2ⁿ patterns are counted: two sorted halves of 2¹⁸ sums."""
+"""The largest number of scores whose 2ⁿ sign patterns are counted, by two sorted halves of 2¹⁸ sums."""
 DRAWS = 99_999
 _BLOCK = 10_000
 
@@ -128,16 +128,16 @@ _BLOCK = 10_000
 def sign_flip_test(
     scores: Vector, alternative: Alternative, rng: np.random.Generator, draws: int = DRAWS
 ) -> Significance:
-    """Return the share of the sign patterns whose sum is at least as extreme as that of the scores.
+    """Return the share of sign patterns whose sum is at least as extreme as the observed sum.
 
     >>> sign_flip_test(np.array([1.0, 2.0, 3.0]), "greater", np.random.default_rng(0)).p_value
     0.125
 
     Raises:
-        UnitError: if there is no score, or one that is not a finite number.
+        UnitError: if there is no score, or a score is not finite.
     """
     if not len(scores) or not np.isfinite(scores).all():
-        raise UnitError("sign flips need at least one score, and all scores finite")
+        raise UnitError("sign flips need at least one score, and all scores must be finite")
     values, slack = _integers(np.sort(np.asarray(scores, dtype=np.float64)))
     observed, sizes = int(values.sum()), np.abs(values)
     largest = int(sizes.sum())
@@ -155,7 +155,7 @@ def sign_flip_test(
         return Significance(p, p, p, "enumerate", floor, True, p)
     from weatherglass.stats.permutation.sampled import clopper_pearson
 
-    # A draw is a product of floating-point numbers, which is fast; the slack is far above their rounding.
+    # Draws are products of floating-point numbers, which are fast; the slack is far larger than their rounding error.
     hits = _draws_reaching(sizes.astype(np.float64), float(threshold), tails, draws, rng)
     low, high = clopper_pearson(hits, draws)
     p = (hits + 1) / (draws + 1)
@@ -163,7 +163,7 @@ def sign_flip_test(
 
 
 def _integers(scores: Vector) -> tuple[Integers, int]:
-    """Return the scores on a fine integer grid, and how far apart sums can be that differ only in the last bits."""
+    """Return the scores on a fine integer grid, and the largest difference of sums that is due to rounding."""
     exponent = math.frexp(float(np.abs(scores).max()))[1]
     scaled = np.ldexp(scores, -exponent)
     bits = min(53, 61 - math.ceil(math.log2(len(scores) + 1)))
@@ -172,7 +172,7 @@ def _integers(scores: Vector) -> tuple[Integers, int]:
 
 
 def _patterns_reaching(sizes: Integers, threshold: int) -> int:
-    """Count the 2ⁿ signed sums that are ≥ threshold."""
+    """Return how many of the 2ⁿ signed sums are ≥ threshold."""
     half = len(sizes) // 2
     left, right = _signed_sums(sizes[:half]), np.sort(_signed_sums(sizes[half:]))
     return int((len(right) - np.searchsorted(right, threshold - left)).sum())

@@ -1,4 +1,4 @@
-"""Assess how robust one value is: intervals, leave-one-out and null distribution (docs/methods 10 and 13)."""
+"""Assess the robustness of a value by intervals, leave-one-out and its null distribution (docs/methods 10, 13)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LARGE_EFFECT = 1.4
 SKEWED_FROM = 1.0
 NOISY_BELOW = 0.3
 LIKE_SIZES = (0.8, 1.25)
-"""|X|/|Y| between which unlike spreads do little to the exact test."""
+"""The range of |X|/|Y| in which unequal variances hardly affect the exact test."""
 
 
 def notes(
@@ -56,7 +56,7 @@ def notes(
     score_reliability: float | None = None,
     alpha: float = 0.05,
 ) -> tuple[Warning, ...]:
-    """Return the warnings of a row, from its scores, p for fixed and random attributes and the reliability."""
+    """Return the warnings of a row, from its scores, its p for fixed and random attributes and its reliability."""
     scores = within(np.concatenate([x, y]).astype(np.float64), len(x))
     low, high = LIKE_SIZES
     found = []
@@ -75,7 +75,7 @@ def notes(
 
 
 def skewness(residuals: Vector) -> float:
-    """Return the skewness of scores centred in their sets; 0 if they do not vary."""
+    """Return the skewness of scores that are centred within their sets; 0 if they do not vary."""
     variance = float((residuals**2).mean())
     return float((residuals**3).mean() / variance**1.5) if variance > 0 else 0.0
 
@@ -98,40 +98,40 @@ _LEFT_OUT_FIELDS = itemgetter(*LeftOut._fields)
 
 @dataclass(frozen=True, slots=True)
 class HangsOn:
-    """The word or template whose removal raises p most."""
+    """The word or template without which p is largest."""
 
     kind: str
     role: str
     name: str
     p_value: float
     lifting: int
-    """How many words (or templates) each raise p above alpha when left out."""
+    """The number of words (or templates) without each of which p is above alpha."""
 
 
 @dataclass(frozen=True, slots=True)
 class Robustness:
-    """What is reported with one effect size: reasons, bounds, leave-one-out values and the null distribution."""
+    """Results that are stored with one effect size: bounds, leave-one-out values and the null distribution."""
 
     level: float
-    """The level of the intervals: 1 − alpha."""
+    """The confidence level of the intervals, 1 − alpha."""
     random_corrected: bool
-    """Whether d∞ is corrected for the attributes' noise; only for the statistic mean."""
+    """Whether d∞ is corrected for the noise of attributes, which is possible only for the statistic mean."""
     fixed_reason: str | None
     """Why there is no interval for fixed attributes; None if there is one."""
     random_reason: str | None
     """Why there is no effect or interval for random attributes."""
     templates_random: bool
-    """Whether sentence templates are random, too: all words occur in the same three or more."""
+    """Whether sentence templates are random, too, because all words occur in the same three or more."""
     excluded_above: float | None
-    """U: an |d∞| above it is excluded at 5 %; None if the effect for random attributes is not estimable."""
+    """U: a larger |d∞| is excluded at 5 %; None if the effect for random attributes is not estimable."""
     bootstrap: BootstrapInterval | None
-    """Only with ci="bca"."""
+    """The bootstrap interval; None unless ci="bca"."""
     left_out: tuple[LeftOut, ...]
     null: tuple[float, ...]
     """Quantiles of d under exchanged labels, at NULL_LEVELS."""
 
     def hangs_on(self, kind: str, alpha: float) -> HangsOn | None:
-        """Return the word or template whose removal raises p most, if p is then above alpha."""
+        """Return the word or template without which p is largest, if p is then above alpha."""
         lifting = [w for w in self.left_out if w.kind == kind and w.p_value is not None and w.p_value > alpha]
         if not lifting:
             return None
@@ -140,7 +140,7 @@ class Robustness:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for the journal."""
-        # `asdict` copies each of thousands of numbers; nothing here can change.
+        # `asdict` would copy thousands of numbers, although nothing here can change.
         return {
             **{field.name: getattr(self, field.name) for field in fields(self)},
             "bootstrap": asdict(self.bootstrap) if self.bootstrap else None,
@@ -149,7 +149,7 @@ class Robustness:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Robustness:
-        """Read what `to_json` returns."""
+        """Return the robustness from the result of `to_json`."""
         values = dict(record)
         values["bootstrap"] = BootstrapInterval(**values["bootstrap"]) if values["bootstrap"] else None
         values["left_out"] = tuple(map(LeftOut._make, map(_LEFT_OUT_FIELDS, values["left_out"])))
@@ -162,25 +162,25 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """The intervals of a value, d for fixed and random attributes, and what else a result keeps."""
+    """The intervals of a value, its value for random attributes, and further results."""
 
     interval: Ends | None
-    """The interval over the units that p exchanges, with the others fixed."""
+    """The interval over the units that p exchanges, with all other units fixed."""
     interval_random: Ends | None
     """The interval over the units of all sets."""
     robustness: Robustness
     p_random: float | None = None
-    """p over the units of all sets, two-sided."""
+    """The two-sided p over the units of all sets."""
     value_random: float | None = None
-    """The value that endless attribute words of this kind would give."""
+    """The value with infinitely many attribute words of this kind."""
     score_reliability: float | None = None
     tables: AttributeTables | None = None
     """The measures between target words and single attribute words."""
     warnings: tuple[Warning, ...] = ()
-    """Warnings where the numbers are weaker or answer another question."""
+    """Warnings about numbers that are less certain than they seem."""
 
     def flipped(self) -> Assessment:
-        """Return the assessment of a value that is reported with the other sign."""
+        """Return the assessment of the value with the opposite sign."""
         return replace(
             self,
             interval=_flipped(self.interval),
@@ -204,10 +204,10 @@ def assess(
     Args:
         named: the raw measures of the test, by unit.
         of: d and its p.
-        test: computes p of the scores that are left without a word or template; True allows rough bounds.
+        test: computes p of scores of X and Y; a third argument of True allows rough bounds.
         without_templates: each sentence template with the scores of X and of Y without it.
     """
-    # Imported here: reading a finished run needs `Robustness`, but nothing that computes it.
+    # Imported here, because reading a finished run needs `Robustness`, but nothing that computes it.
     from weatherglass.metrics.weat.scores import effect_size
     from weatherglass.metrics.weat.tables import unit_scores
     from weatherglass.stats.attributes import fixed_attributes
@@ -256,8 +256,8 @@ def assess(
             fixed_reason=fixed.reason,
             random_reason=random.reason,
             templates_random=named.templates is not None and named.templates.shape[1] >= LEAST_TEMPLATES,
-            # Two one-sided tests at 5 % make the 90 % interval. The interval for fixed attributes is not valid
-            # here: their noise shrinks d, and a large effect could seem small (docs/methods 10.5).
+            # Two one-sided tests at 5 % correspond to the 90 % interval. The interval for fixed attributes is not
+            # valid here, because their noise shrinks d, so that a large effect could seem small (docs/methods 10.5).
             excluded_above=random.interval_90.largest if random.interval_90 else None,
             bootstrap=bootstrapped,
             left_out=tested(removals, test, of.p_value, alpha),
@@ -269,7 +269,7 @@ def assess(
 def _over_attributes(
     named: NamedSample, scores: Vector, alpha: float
 ) -> tuple[RandomAttributes, tuple[Matrix, Matrix]]:
-    """Return the effect for random attributes, and the unit scores (down) without each attribute of A and of B."""
+    """Return the effect for random attributes, and the scores of units (rows) without each attribute of A and B."""
     from weatherglass.stats.attributes import random_attributes, random_attributes_uncorrected
 
     sample, rows = named.sample, named.rows
@@ -285,9 +285,9 @@ def _over_attributes(
 
 
 def null_quantiles(x: Vector, y: Vector, ddof: int, rng: np.random.Generator) -> list[float]:
-    """Return quantiles of d under random labels, at NULL_LEVELS; an empty list if all scores are equal.
+    """Return the quantiles of d under random labels, at NULL_LEVELS; an empty list if all scores are equal.
 
-    The sd of all scores is the same for every relabelling, so d follows from the sum over X.
+    The sd of all scores is the same for every relabelling, so that d follows from the sum over X.
     """
     from weatherglass.stats.permutation.grid import on_grid
     from weatherglass.stats.permutation.sampled import sample_sums
@@ -304,7 +304,7 @@ def null_quantiles(x: Vector, y: Vector, ddof: int, rng: np.random.Generator) ->
 def assess_recomputed(resample: Recompute, of: Tested) -> Assessment:
     """Return jackknife intervals at level 1 − alpha, the value without each unit, and its null distribution.
 
-    The interval over the units that p exchanges agrees with the two-sided p: it excludes `unbiased` if p ≤ alpha.
+    The interval over the units that p exchanges excludes `unbiased` exactly if the two-sided p is at most alpha.
 
     Args:
         resample: computes the value without a unit.
@@ -349,7 +349,7 @@ def assess_recomputed(resample: Recompute, of: Tested) -> Assessment:
 
 
 def _by_sample(without: list[Vector], samples: list[str]) -> list[Vector]:
-    """Concatenate the values of groups that are one sample."""
+    """Concatenate the values of groups that belong to one sample."""
     distinct = dict.fromkeys(samples)
     return [
         np.concatenate([w for w, own in zip(without, samples, strict=True) if own == s]) for s in distinct
@@ -359,7 +359,7 @@ def _by_sample(without: list[Vector], samples: list[str]) -> list[Vector]:
 def _interval(
     value: float, unbiased: float, without: list[Vector], p: float | None, alpha: float, bounds: Ends
 ) -> Ends | None:
-    """Return value ± t·se from the jackknife within each group; None if a group has one unit or there is no value."""
+    """Return value ± t·se from the jackknife within each group; None if a group has one unit or the value is NaN."""
     if math.isnan(value) or any(len(values) < 2 or np.isnan(values).any() for values in without):
         return None
     variances = [jackknife_variance(values) for values in without]
@@ -383,12 +383,12 @@ def _interval(
 
 @dataclass(frozen=True, slots=True)
 class ChangeOfValue:
-    """How a value changed between two models, over the words that both know."""
+    """The change of a value between two models, over the words that both know."""
 
     low: float | None
     high: float | None
     p: float | None
-    """The two-sided p of no change, by the same t as the interval."""
+    """The two-sided p of no change, by the same t-test as the interval."""
 
 
 Without = Mapping[tuple[str, str], float]
@@ -398,14 +398,14 @@ Without = Mapping[tuple[str, str], float]
 def paired_change_of_values(
     before: float, after: float, first: Without, second: Without, alpha: float, pooled: bool = False
 ) -> ChangeOfValue:
-    """Compute the interval of after − before by the jackknife: each word is left out of both at once.
+    """Compute the interval of after − before by the jackknife, leaving each word out of both models at once.
 
     Args:
-        before: the value of one model.
-        after: that of another.
+        before: the value of the first model.
+        after: the value of the second model.
         first: the first model's value without each unit.
         second: the second model's value without each unit.
-        alpha: the interval is at level 1 − alpha.
+        alpha: the significance level; the interval has the level 1 − alpha.
         pooled: whether the words of all target sets are one sample.
     """
     by_role: dict[str, list[float]] = {}

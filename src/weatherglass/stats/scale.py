@@ -1,4 +1,4 @@
-"""Convert between the two scales of an effect: g divides by the sd within X and Y, d by that of all scores."""
+"""Convert between two scales of an effect: g divides by the sd within X and Y, d by the sd of all scores."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 from weatherglass.arrays import Vector
 
 NO_SPREAD = 1e-12
-"""Scores closer than this share of the largest |score| are the same number, rounded."""
+"""Scores that differ by less than this share of the largest |score| are equal up to rounding."""
 BEYOND_ROUNDING = 1e100
-"""A g of this size and an infinite one have the same d."""
+"""A g of this size has the same d as an infinite g."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The identity between g and d for sets of these sizes.
+    """The relation between g and d for sets of given sizes.
 
-    g is unbounded, so intervals are computed for g; their ends are converted to d, which the papers report.
+    g is unbounded, so intervals are computed for g, and their ends are converted to d, which papers report.
     """
 
     n_x: int
@@ -27,13 +27,13 @@ class Scale:
     ddof: int = 1
     """Delta degrees of freedom of the sd of all scores: 1 in the papers, 0 in WEFE and responsibly."""
     n: int = field(init=False)
-    """Words in both sets."""
+    """The number of words in both sets."""
     df: int = field(init=False)
-    """Degrees of freedom within the sets, ν."""
+    """ν, the degrees of freedom within the sets."""
     variance_factor: float = field(init=False)
-    """a = 1/|X| + 1/|Y|: the variance of Δ in units of the variance within the sets."""
+    """a = 1/|X| + 1/|Y|, the variance of Δ divided by the variance within the sets."""
     largest: float = field(init=False)
-    """The largest |d|: its value at an infinite g."""
+    """The largest |d|, which is its limit for infinite g."""
 
     def __post_init__(self) -> None:
         n = self.n_x + self.n_y
@@ -63,21 +63,21 @@ class Scale:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Within:
-    """Scores of the words, X first, as a difference of means and residuals."""
+    """Scores of the words, X first, decomposed into a difference of means and residuals."""
 
     scale: Scale
     difference: Vector
-    """Δ: the mean of X less the mean of Y."""
+    """Δ, the mean of X minus the mean of Y."""
     residuals: Vector
-    """Scores less the mean of their set; the last axis is words."""
+    """Scores minus the mean of their set; the last axis contains the words."""
     squares: Vector
-    """ν·s_w²: the sum of squares within X and Y."""
+    """ν·s_w², the sum of squares within X and Y."""
     g: Vector
     """Δ / s_w; infinite or NaN where the scores do not vary within the sets."""
 
 
 def within(scores: Vector, n_x: int, ddof: int = 1) -> Within:
-    """Centre the scores of X (the first n_x along the last axis) and of Y; differences in the last bit count as 0."""
+    """Centre the scores of X (the first n_x along the last axis) and of Y; differences due to rounding become 0."""
     residuals = np.empty_like(scores, dtype=np.float64)
     means = []
     for part in (slice(None, n_x), slice(n_x, None)):

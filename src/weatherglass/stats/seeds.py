@@ -1,7 +1,7 @@
-"""Estimate how much a seed changes a value such as d, compared with its words: variances, shares, seeds needed.
+"""Estimate how much a seed changes a value such as d, compared with the choice of words (docs/methods 11).
 
-A value is computed for S seeds, and again without each target word (docs/methods 11). Values that come from one seed
-differ from seed to seed; values that are averaged over seeds differ from one choice of words to another.
+The value is computed for S seeds, with all target words and without each of them. Values of single seeds vary with the
+seed; values averaged over seeds vary with the choice of words.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from weatherglass.arrays import Matrix, Vector
 from weatherglass.stats.interval import jackknife_variance, two_sided_p, upper_point
 
 LEVEL = 0.95
-"""The level of the intervals."""
+"""The confidence level of the intervals."""
 MOST_SEEDS = 100_000
 SMALLEST_SHARE = 1e-6
-"""The least share of the words' variance that remains without the seeds' noise; smaller estimates are raised to it."""
+"""The least share of the words' variance that remains after subtracting the seeds' noise."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeedShare:
-    """A value over seeds. What cannot be estimated is NaN."""
+    """A value over seeds; numbers that cannot be estimated are NaN."""
 
     mean: float
     sd: float
-    """Over seeds, with the words as they are."""
+    """The standard deviation over seeds, with fixed words."""
     low: float
-    """The interval of the mean over other seeds, with the words as they are."""
+    """The lower end of the interval of the mean over other seeds, with fixed words."""
     high: float
     word_variance: float
     """The variance of the value over other target words, without the seeds' noise in single words."""
     share: float
-    """sd² / (sd² + word_variance): the share of the seed in the variance of a value from one seed."""
+    """sd² / (sd² + word_variance), the share of the seed in the variance of a value from one seed."""
     share_low: float
     share_high: float
 
@@ -44,13 +44,13 @@ class SeedShare:
 def seed_share(values: Vector, without: Sequence[Matrix]) -> SeedShare:
     """Estimate the mean over seeds, and the seed's share of the variance for other seeds and target words.
 
-    The interval is that of a ratio of two variances. That over seeds has S − 1 degrees of freedom. That over words, of
-    a mean over seeds and without the seeds' noise, has as many as the jackknife of the log ratio over words gives,
-    since words change both variances.
+    The interval is that of a ratio of two variances. The variance over seeds has S − 1 degrees of freedom. The degrees
+    of freedom of the variance over words (of a mean over seeds, without the seeds' noise) are those of the jackknife of
+    the log ratio over words, since words change both variances.
 
     Args:
-        values: one for each seed, at least two.
-        without: for each target set, seed × word: the value without each word.
+        values: the value for each seed, at least two.
+        without: the value without each word, seed × word, for each target set.
     """
     seeds = len(values)
     mean, variance = float(values.mean()), float(values.var(ddof=1))
@@ -72,9 +72,9 @@ def seed_share(values: Vector, without: Sequence[Matrix]) -> SeedShare:
 
 
 def _df_of_words(variance: float, without: Sequence[Matrix], parts: Sequence[_MeanOverSeeds]) -> float:
-    """Return 2 / the variance of the log ratio over other words, which also change the variance over seeds.
+    """Return 2 divided by the variance of the log ratio over other words, which also change the variance over seeds.
 
-    Their change of it contains the seeds' noise, which S − 1 degrees of freedom already count: it is subtracted.
+    This change contains the seeds' noise, which the S − 1 degrees of freedom already include, so it is subtracted.
     """
     of_mean = sum(part.variance for part in parts)
     denominator = [np.log(part.variance_without_each + of_mean - part.variance) for part in parts]
@@ -86,13 +86,13 @@ def _df_of_words(variance: float, without: Sequence[Matrix], parts: Sequence[_Me
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _MeanOverSeeds:
-    """How far the mean over these seeds varies with the words of one set (jackknife)."""
+    """The jackknife variance over the words of one set, of the mean over these seeds."""
 
     variance: float
     variance_without_each: Vector
-    """The same without each word."""
+    """The variance without each word."""
     noise: float
-    """The part of the variance of a value from one seed that seeds add by changing single words."""
+    """The part of the variance of a value from one seed that is due to seeds changing single words."""
 
     @classmethod
     def of(cls, without: Matrix) -> _MeanOverSeeds:
@@ -108,7 +108,7 @@ class _MeanOverSeeds:
 
 
 def seeds_needed(sd: float, precision: float) -> int | None:
-    """Return the fewest seeds whose mean has an interval of at most ± precision; None above `MOST_SEEDS`."""
+    """Return the smallest number of seeds whose mean has an interval of ± precision; None above `MOST_SEEDS`."""
     low, high = 1, MOST_SEEDS
     if not _reach(sd, high) <= precision:
         return None
@@ -128,7 +128,7 @@ Squares = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class VarianceEstimate:
-    """An estimate of a variance, chi-squared over its degrees of freedom."""
+    """An estimate of a variance, with a scaled chi-squared distribution."""
 
     value: float
     df: float
@@ -139,15 +139,19 @@ def share_ends(
 ) -> tuple[float, float]:
     """Return the ends of the interval of v / (v + w), where `one` estimates v and `other` estimates w + noise.
 
-    A ratio w/v = t belongs to it if `noise`, taken as known, lies in the interval of w + noise − t·v, the difference
-    of two variances (Ting, Burdick, Graybill, Jeyaratnam & Lu 1990). Without noise that is the F interval of the ratio.
-    Subtracting the noise first would leave a difference near 0, which is not chi-squared, where the share is near 1.
+    A ratio w/v = t belongs to the interval if `noise`, assumed to be known, is in the interval of w + noise − t·v,
+    which is a difference of two variances (Ting, Burdick, Graybill, Jeyaratnam & Lu 1990). Without noise, this is the F
+    interval of the ratio. Subtracting the noise first would give a difference near 0, which is not chi-squared, if the
+    share is near 1.
     """
     from scipy.special import chdtri, fdtri
 
     tail = (1 - level) / 2
     ends = []
-    for side, point in ((1, tail), (-1, 1 - tail)):  # First the upper end of t, the lower one of the share
+    for side, point in (
+        (1, tail),
+        (-1, 1 - tail),
+    ):  # the upper end of t, which is the lower end of the share, first
         ratio = float(fdtri(other.df, one.df, point))
         of_other = other.df / float(chdtri(other.df, 1 - point)) - 1
         of_one = one.df / float(chdtri(one.df, point)) - 1
@@ -156,7 +160,7 @@ def share_ends(
         def excess(
             taken: float, side: int = side, squares: Squares = (of_other**2, of_one**2, cross)
         ) -> float:
-            """Return how far that end of the difference's interval is above the noise."""
+            """Return the distance of this end of the difference's interval from the noise."""
             both = squares[0] * other.value**2 + squares[1] * taken**2 + squares[2] * other.value * taken
             return other.value - taken + side * math.sqrt(max(both, 0.0)) - noise
 
@@ -166,7 +170,7 @@ def share_ends(
 
 
 def _root(falling: Callable[[float], float], above: float) -> float:
-    """Return the root of a falling function between 0 and a point where it is negative; 0 if it has none."""
+    """Return the root of a decreasing function between 0 and a point where it is negative; 0 if it has none."""
     low, high = 0.0, above
     for _ in range(HALVINGS):
         middle = (low + high) / 2
@@ -175,31 +179,31 @@ def _root(falling: Callable[[float], float], above: float) -> float:
 
 
 Layouts = NDArray[np.float64]
-"""… × rows × columns: one two-way layout per leading index."""
+"""Arrays … × rows × columns, with one two-way layout per leading index."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CrossedMean:
-    """The mean of each layout and what it would be with other rows and columns; NaN where that is not estimable."""
+    """The mean of each layout, with its interval over other rows and columns; NaN if it is not estimable."""
 
     mean: Vector
     error: Vector
-    """The standard error: the root of V."""
+    """The standard error, √V."""
     df: Vector
-    """Degrees of freedom of t: the levels of the smaller factor minus one."""
+    """The degrees of freedom of t, the number of levels of the smaller factor minus one."""
     low: Vector
     high: Vector
     p_value: Vector
-    """The two-sided p of a mean of 0: at most 1 − LEVEL if the interval excludes 0."""
+    """The two-sided p of a mean of 0; at most 1 − LEVEL exactly if the interval excludes 0."""
 
 
 def crossed_mean(layouts: Layouts) -> CrossedMean:
-    """Return the mean over rows and columns, its interval and its p, both factors being samples of more levels.
+    """Return the mean over rows and columns, its interval and its p, with both factors as random.
 
-    V = max(V_P + V_S − V_I, V_P, V_S, V_T), the variance of the mean by restricted maximum likelihood: V_P and V_S are
-    those of the row means and of the column means, V_I is what both contain of the single cells' noise, and V_T, the
-    variance of the cells over their number, applies where neither rows nor columns vary more than the cells do. t has
-    as many degrees of freedom as the smaller factor. With one row or one column only the mean is estimable.
+    V = max(V_P + V_S − V_I, V_P, V_S, V_T) is the variance of the mean by restricted maximum likelihood. V_P and V_S
+    are the variances of the mean over rows and over columns, and V_I is the noise of single cells that both contain.
+    V_T, the variance of the cells divided by their number, applies if neither rows nor columns vary more than cells. t
+    has the degrees of freedom of the smaller factor. With one row or one column, only the mean is estimable.
     """
     rows, columns = layouts.shape[-2:]
     mean: Vector = layouts.mean((-2, -1))

@@ -112,8 +112,7 @@ def impact_ratios(rates: Sequence[Vector], alpha: float = 0.05) -> list[ImpactRa
         if place == best or rates[best].mean() == 0:
             found.append(ImpactRatio(own, 1.0 if own else None, None, None, None))
         elif own == 0:
-            p = permutation_test(group, rates[best], alternative="two-sided").p_value
-            rule = FourFifths.FAILS if p * pairs <= alpha else FourFifths.NOT_DECIDED
+            rule = FourFifths.FAILS if _differ(group, rates[best], alpha / pairs) else FourFifths.NOT_DECIDED
             found.append(ImpactRatio(0.0, 0.0, None, None, rule))
         else:
             found.append(_ratio(group, rates[best], alpha / pairs))
@@ -128,11 +127,20 @@ def _ratio(group: Vector, best: Vector, alpha: float) -> ImpactRatio:
     middle = math.log(own / highest)
     low, high = math.exp(middle - half), math.exp(middle + half)
     rule = FourFifths.NOT_DECIDED
-    if high < FOUR_FIFTHS:
+    if high < FOUR_FIFTHS and _differ(group, best, alpha):
         rule = FourFifths.FAILS
     elif low >= FOUR_FIFTHS:
         rule = FourFifths.PASSES
     return ImpactRatio(own, own / highest, low, high, rule)
+
+
+def _differ(group: Vector, best: Vector, alpha: float) -> bool:
+    """Return whether the exchange of names between two groups shows that their rates differ.
+
+    The interval alone is too narrow where a few names take most of the places: without any difference, its upper end
+    was below 0.8 in 13 % of simulations with two groups of 8 names, and in 21 % with six groups.
+    """
+    return permutation_test(group, best, alternative="two-sided").p_value <= alpha
 
 
 def p_of_copies(selected: Matrix, groups: Integers) -> float:

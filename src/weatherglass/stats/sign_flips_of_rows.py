@@ -1,4 +1,4 @@
-"""Compute the p of `sign_flip_test` for many rows at once, such as every word of a vocabulary (docs/methods 10.5)."""
+"""Compute the p of `sign_flip_test` for many rows at once, such as all words of a vocabulary (docs/methods 10.5)."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _SUMS_AT_A_TIME = 2**24
 
 
 def sign_flip_p_values(table: Matrix, rng: np.random.Generator, draws: int = DRAWS) -> Vector:
-    """Return the share of sign patterns whose sum is at least as far from 0 as that of the row, for every row.
+    """Return, for every row, the share of sign patterns whose sum is at least as far from 0 as the observed sum.
 
-    Up to `COUNTED` columns, every pattern is counted; beyond, all rows share random patterns.
+    All patterns are counted for up to `COUNTED` columns; for more columns, all rows share random patterns.
 
     >>> sign_flip_p_values(np.array([[1.0, 2.0, 3.0], [1.0, -1.0, 0.0]]), np.random.default_rng(0))
     array([0.25, 1.  ])
 
     Raises:
-        UnitError: if there is no column, or a score that is not a finite number.
+        UnitError: if there is no column, or a score is not finite.
     """
     if not table.shape[1] or not np.isfinite(table).all():
-        raise UnitError("sign flips need at least one score, and all scores finite")
+        raise UnitError("sign flips need at least one score, and all scores must be finite")
     table = np.sort(np.asarray(table, dtype=np.float64), axis=1)
     if table.shape[1] <= COUNTED:
         return _counted(*_integers(table))
@@ -44,7 +44,7 @@ def sign_flip_p_values(table: Matrix, rng: np.random.Generator, draws: int = DRA
 
 
 def _integers(table: Matrix) -> tuple[Integers, Integers]:
-    """Return each row on a fine integer grid, and the largest difference of sums that differ only in the last bits."""
+    """Return each row on a fine integer grid, and the largest difference of sums that is due to rounding."""
     exponents = np.frexp(np.abs(table).max(axis=1))[1]
     scaled = np.ldexp(table, -exponents[:, None])
     bits = min(53, 61 - math.ceil(math.log2(table.shape[1] + 1)))
@@ -54,7 +54,7 @@ def _integers(table: Matrix) -> tuple[Integers, Integers]:
 
 @njit(cache=True, nogil=True)
 def _counted(values: Integers, slack: Integers) -> Vector:
-    """Return twice the share of the sign patterns that reach |sum| − slack, at most 1, for every row."""
+    """Return, for every row, twice the share of sign patterns whose sum is at least |sum| − slack, at most 1."""
     number = values.shape[1]
     half = number // 2
     left, right = np.empty(2**half, np.int64), np.empty(2 ** (number - half), np.int64)
@@ -65,7 +65,7 @@ def _counted(values: Integers, slack: Integers) -> Vector:
         _fill_sorted_sums(values[row, half:], right, spare)
         threshold = abs(values[row].sum()) - slack[row]
         reaching, place = 0, right.shape[0]
-        for one in left:  # The larger it is, the more sums of the right half reach the threshold with it.
+        for one in left:  # the larger it is, the more sums of the right half reach the threshold with it
             while place > 0 and one + right[place - 1] >= threshold:
                 place -= 1
             reaching += right.shape[0] - place
@@ -82,7 +82,7 @@ def _fill_sorted_sums(values: Integers, sums: Integers, spare: Integers) -> None
         size = abs(value)
         below, above = 0, 0
         place = 0
-        while below < length:  # The lower list always ends first.
+        while below < length:  # the lower list always ends first
             lower, higher = sums[below] - size, sums[above] + size
             take = int(lower <= higher)
             spare[place] = min(lower, higher)

@@ -17,35 +17,36 @@ from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.stats.scale import NO_SPREAD, Scale
 
 SAME_NUMBER = 1e-9
-"""Logarithms of numbers of labellings that differ by less are of one number."""
+"""Numbers of labellings are equal if their logarithms differ by less."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttributeTables:
-    """The measures between the words of a test and single attribute words, larger where closer."""
+    """The measures between the words of a test and single attribute words; larger means closer."""
 
     to_a: Matrix
-    """Target words (X first) down, words of A across; the mean over the sentences of both."""
+    """A row per target word (X first) and a column per word of A, averaged over the sentences of both."""
     to_b: Matrix
     a: Sequence[Hashable]
     """The words of A, in the order of the columns."""
     b: Sequence[Hashable]
     templates: Matrix | None = None
-    """s(w, t): scores by sentence template, where all target words appear in the same three or more."""
+    """s(w, t), scores by sentence template, if all target words occur in the same three or more templates."""
     template_names: Sequence[Hashable] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the measures as the journal keeps them; scores by template are kept with the scores of the row.
+        """Return the measures for the journal; scores by template are stored with the scores of the row.
 
-        Single precision is enough: p for random attributes is a t-test, and a similarity of 7 digits changes it by less
-        than one in a million. Verdicts use these numbers whether the run was read from its folder or not.
+        Single precision is sufficient: p for random attributes is a t-test, and rounding a similarity to 7 digits
+        changes it by less than one in a million. Verdicts always use these rounded numbers, also before they are
+        stored.
         """
         table = np.concatenate([self.to_a, self.to_b], axis=1).astype("<f4")
         return {"a": list(self.a), "b": list(self.b), "table": b64encode(table.tobytes()).decode("ascii")}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> AttributeTables:
-        """Read what `to_json` returns.
+        """Return the tables from the result of `to_json`.
 
         Raises:
             KeyError, TypeError, ValueError: if the record is damaged.
@@ -56,7 +57,7 @@ class AttributeTables:
         return cls(table[:, : len(a)], table[:, len(a) :], a, b)
 
     def stored(self) -> AttributeTables:
-        """Return the tables as they will be read again."""
+        """Return the tables with the rounding of the stored ones."""
         table = np.concatenate([self.to_a, self.to_b], axis=1).astype("<f4").astype(np.float64)
         columns = len(self.a)
         return replace(
@@ -66,28 +67,28 @@ class AttributeTables:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicTest:
-    """What one test contributes to its topic."""
+    """The contribution of one test to its topic."""
 
     words: Sequence[Hashable]
     """The target words, X first."""
     n_x: int
     scores: Vector
-    """s of each word."""
+    """The score s of each word."""
     p_value: float
-    """The row's own p for fixed attributes, two-sided, by words."""
+    """The two-sided p of the row for fixed attributes, by words."""
     ddof: int = 1
     tables: AttributeTables | None = None
-    """None where the scores are not a difference of means over attribute words."""
+    """None if the scores are not a difference of means over attribute words."""
     pieces: Vector | None = None
-    """The mean number of pieces of each word's texts; None where the tokenizer is not known."""
+    """The mean number of pieces of each word's texts; None if the tokenizer is unknown."""
     p_random: float | None = None
-    """The row's own p for random attributes; None where it does not exist."""
+    """The p of the row for random attributes; None if it does not exist."""
     stable: bool | None = None
-    """Whether the row's p is at most alpha without any single word; None where that was not computed."""
+    """Whether the p of the row is at most alpha without any single word; None if this was not computed."""
     bound: float | None = None
-    """U: |d| above it is ruled out, for random attributes; None where that is not estimable."""
+    """U: a larger |d| is excluded, for random attributes; None if it is not estimable."""
     confounded: bool = False
-    """Whether X and Y differ in a shared token or template, so that p by words would exceed its level."""
+    """Whether X and Y are confounded with a shared token or template, so that p by words is not valid."""
 
     @property
     def varies(self) -> bool:
@@ -98,17 +99,17 @@ class TopicTest:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Tests down, the distinct words of the topic across; 0 where a word is not in a test."""
+    """The tests (rows) and distinct words (columns) of a topic; entries are 0 if a word is not in a test."""
 
     scores: Matrix
     side: NDArray[np.int8]
-    """1 in X, −1 in Y, 0 where the word is not in the test."""
+    """1 for a word in X, −1 in Y, and 0 if the word is not in the test."""
     ddof: Integers
     words: tuple[Hashable, ...] = field(repr=False)
     given_weights: Vector | None = None
-    """ω of either sign, as a contrast has them; None for weights by size."""
+    """ω of either sign, for a contrast; None for weights by size."""
     one_sd: bool = False
-    """Whether all tests are divided by the sd of all their words together."""
+    """Whether all tests are divided by the common sd of all their words."""
 
     n_x: Integers = field(init=False, repr=False)
     """|X| of each test."""
@@ -116,22 +117,22 @@ class Layout:
     variance_factor: Vector = field(init=False, repr=False)
     """1/|X| + 1/|Y| of each test."""
     weights: Vector = field(init=False, repr=False)
-    """ω, in proportion to |X||Y|/n; they sum to 1 and do not depend on labels."""
+    """ω, proportional to |X||Y|/n; the weights sum to 1 and do not depend on labels."""
     sd: Vector = field(init=False, repr=False)
     """The sd of the scores of X and Y together, for each test."""
     z: Matrix = field(init=False, repr=False)
-    """Centred scores over their sd; no labelling changes them."""
+    """Standardised scores, which do not depend on labels."""
     d: Vector = field(init=False, repr=False)
     """d of each test."""
     effect_size: float = field(init=False)
     """D."""
     df: int = field(init=False)
-    """The fewest degrees of freedom within the sets of a test."""
+    """The smallest degrees of freedom within the sets of a test."""
 
     def __post_init__(self) -> None:
         n_x, n_y = (self.side > 0).sum(axis=1), (self.side < 0).sum(axis=1)
         n, there = n_x + n_y, self.side != 0
-        # Without a word a test may have an empty set or no spread: `_whole_tests` leaves it out.
+        # Without a word, a test may have an empty set or no spread; `_whole_tests` leaves it out.
         with np.errstate(divide="ignore", invalid="ignore"):
             variance_factor = 1 / n_x + 1 / n_y
             weights = 1 / variance_factor
@@ -139,7 +140,7 @@ class Layout:
             centred = self.scores - (self.scores.sum(axis=1) / n)[:, np.newaxis]
             sd = np.sqrt((np.where(there, centred, 0.0) ** 2).sum(axis=1) / (n - self.ddof))
             if self.one_sd:
-                # A word of several tests counts once; its scores are the same in all of them, as the attributes are.
+                # A word in several tests counts once; its score is the same in all, because the attributes are.
                 first = there.argmax(axis=0)
                 sd = np.full(len(sd), self.scores[first, np.arange(len(first))].std(ddof=1))
             z = np.where(there, centred / sd[:, np.newaxis], 0.0)
@@ -157,17 +158,17 @@ class Layout:
 
     @cached_property
     def largest(self) -> float:
-        """Return L: the largest |D| that the sizes allow."""
+        """Return L, the largest |D| for these sizes."""
         return float(self.weights @ np.array([scale.largest for scale in self.scales]))
 
     @cached_property
     def contributions(self) -> Matrix:
-        """Return what each word adds to d of each test when it is in X, less what it adds when it is in Y."""
+        """Return the difference that each word makes to d of each test between being in X and being in Y."""
         return np.asarray(self.z * self.variance_factor[:, np.newaxis])
 
     @cached_property
     def in_x(self) -> NDArray[np.bool_]:
-        """Return the label of each word; meaningless if a word is in X of one test and in Y of another."""
+        """Return whether each word is in X; undefined if a word is in X of one test and in Y of another."""
         return np.asarray((self.side > 0).any(axis=0))
 
     @cached_property
@@ -182,12 +183,12 @@ class Layout:
 
     @cached_property
     def labellings(self) -> int:
-        """Return how many ways there are to exchange labels within strata."""
+        """Return the number of labellings by exchange within strata."""
         return math.prod(math.comb(len(s), int(self.in_x[s].sum())) for s in self.strata)
 
     @cached_property
     def exchangeable(self) -> bool:
-        """Return whether exchange within strata allows as many labellings as exchange within the tests."""
+        """Return whether exchange within strata allows at least as many labellings as exchange within one test."""
         if self.flipped:
             return False
         if any(not 0 < self.in_x[stratum].sum() < len(stratum) for stratum in self.strata):
@@ -197,7 +198,7 @@ class Layout:
 
     @cached_property
     def word_parts(self) -> Matrix:
-        """Return each test's part of a word's root in V_W: ± ω·e/√(m(m − 1)), e centred within the word's set."""
+        """Return the part of each test and word in √V_W: ± ω·e/√(m(m − 1)), with e centred within the word's set."""
         parts = np.zeros_like(self.z)
         for side, sizes in ((1, self.n_x), (-1, self.n_y)):
             there, m = self.side == side, sizes[:, np.newaxis]
@@ -208,12 +209,12 @@ class Layout:
 
     @cached_property
     def word_variance(self) -> float:
-        """Return V_W: the variance of D over target words, shared words counted once; NaN where a set has one word."""
+        """Return V_W, the variance of D over target words, counting shared words once; NaN if a set has one word."""
         return float((self.word_parts.sum(axis=0) ** 2).sum())
 
     @cached_property
     def word_df(self) -> float:
-        """Return df_W, Satterthwaite's degrees of freedom over words with the same tests and the same side."""
+        """Return df_W, Satterthwaite's degrees of freedom over groups of words with the same tests and side."""
         squares = self.word_parts.sum(axis=0) ** 2
         sizes = np.where(self.side > 0, self.n_x[:, np.newaxis], self.n_y[:, np.newaxis])
         smallest = np.where(self.side != 0, sizes, np.inf).min(axis=0)
@@ -235,7 +236,7 @@ class Layout:
 
     @cached_property
     def exchange_mean(self) -> float:
-        """Return the mean of D when labels are exchanged within strata; 0 where all tests have the same words."""
+        """Return the mean of D when labels are exchanged within strata; 0 if all tests have the same words."""
         u = self.weights @ self.contributions
         moved = sum(
             float(u[s].sum()) * float(self.in_x[s].mean()) - float(u[s][self.in_x[s]].sum())
@@ -245,7 +246,7 @@ class Layout:
 
     @cached_property
     def seed(self) -> int:
-        """Return the seed of draws; it depends only on words and scores, not on the order of tests or sets."""
+        """Return the seed of draws, which depends on words and scores, but not on the order of tests or sets."""
         rows = sorted(
             "".join(sorted(f"{self.words[place]!r} {row[place]!r};" for place in np.flatnonzero(side)))
             for row, side in zip(self.scores, self.side, strict=True)
@@ -253,7 +254,7 @@ class Layout:
         return int.from_bytes(hashlib.sha256("\n".join(rows).encode()).digest()[:8], "big")
 
     def without_word(self, word: int) -> Layout | None:
-        """Return the topic without a word, in all of its tests; None where that leaves no test with two sets."""
+        """Return the layout without a word in all tests; None if no test with two sets is left."""
         return Layout(
             np.delete(self.scores, word, axis=1),
             np.delete(self.side, word, axis=1),
@@ -266,7 +267,7 @@ class Layout:
         return Layout(scores, self.side, self.ddof, self.words)._whole_tests()
 
     def _whole_tests(self) -> Layout | None:
-        """Leave out tests that have lost a set or whose scores do not vary, and words that are in no other."""
+        """Leave out tests with an empty set or with scores that do not vary, and words that are in no other test."""
         size = np.abs(self.scores).max(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             whole = (self.n_x > 0) & (self.n_y > 0) & (self.sd > NO_SPREAD * size)
@@ -285,19 +286,19 @@ class Layout:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Topic:
-    """The tests of a topic on common words."""
+    """The tests of a topic, with their words matched."""
 
     tests: tuple[TopicTest, ...]
     layout: Layout
     places: tuple[Integers, ...]
-    """For each test the places of its words in the layout, X first."""
+    """The positions of the words of each test in the layout, X first."""
 
 
 def topic_of(tests: Sequence[TopicTest]) -> Topic:
-    """Put the tests of a topic on common words.
+    """Match the words of the tests of a topic.
 
     Args:
-        tests: at least one, each with scores that vary.
+        tests: at least one test, each with scores that vary.
     """
     on_both_sides = {
         word for test in tests for word in set(test.words[: test.n_x]) & set(test.words[test.n_x :])
@@ -306,7 +307,7 @@ def topic_of(tests: Sequence[TopicTest]) -> Topic:
         [(word, place < test.n_x if word in on_both_sides else None) for place, word in enumerate(test.words)]
         for test in tests
     ]
-    # The order does not depend on that of the tests.
+    # The order of words does not depend on the order of tests.
     distinct = sorted({key for names in keys for key in names}, key=repr)
     at = {key: place for place, key in enumerate(distinct)}
     scores = np.zeros((len(tests), len(distinct)))
@@ -322,7 +323,7 @@ def topic_of(tests: Sequence[TopicTest]) -> Topic:
 
 
 def _groups(table: NDArray[np.int8] | NDArray[np.bool_]) -> list[Integers]:
-    """Return the places of equal columns."""
+    """Return the positions of equal columns, in groups."""
     groups: dict[bytes, list[int]] = {}
     for place, column in enumerate(np.ascontiguousarray(table.T)):
         groups.setdefault(column.tobytes(), []).append(place)

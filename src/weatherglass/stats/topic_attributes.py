@@ -18,10 +18,10 @@ PLACEBO_SHARE = 0.95
 
 
 def topic_p_random(topic: Topic) -> float | None:
-    """Return p of D over target words and attribute words of this kind: a crossed t-test, made linear.
+    """Return the p of D for random target words and attribute words, by a linearised crossed t-test.
 
-    None where a test has fewer than 3 attribute words in a set, one word in a
-    target set, or scores that are not a difference of means over attribute words.
+    Return None if a test has fewer than 3 attribute words in a set, one word in a target set, or scores that are not a
+    difference of means over attribute words.
     """
     crossed = crossed_variance(topic)
     if crossed is None:
@@ -32,7 +32,7 @@ def topic_p_random(topic: Topic) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class CrossedVariance:
-    """V₀ of D over target words and attribute words (and templates), and what it is made of."""
+    """V₀, the variance of D over target words and attribute words (and templates), with its components."""
 
     variance: float
     df: float
@@ -42,7 +42,7 @@ class CrossedVariance:
 
 
 def crossed_variance(topic: Topic) -> CrossedVariance | None:
-    """Return V₀ and its degrees of freedom, or None as `topic_p_random`."""
+    """Return V₀ and its degrees of freedom; None in the same cases as `topic_p_random`."""
     layout = topic.layout
     tables = [test.tables for test in topic.tests]
     if (
@@ -58,7 +58,7 @@ def crossed_variance(topic: Topic) -> CrossedVariance | None:
     factors = [factor for factor in factors if factor.levels]
     of_choices = sum(factor.variance for factor in factors)
     total = of_words + of_choices
-    # The interaction of words and attributes is in both; it counts once.
+    # The interaction of words and attributes is in both terms; it is counted once.
     once = total - sum(factor.interaction for factor in factors)
     variance = max(once, of_words, of_choices)
     if not variance > 0:
@@ -84,7 +84,7 @@ def _columns(tables: AttributeTables, factor: str) -> tuple[Matrix, Sequence[Has
 
 
 class _Factor:
-    """Attribute words of one side, or templates, over all tests: those of one name are the same."""
+    """Attribute words of one side, or templates, over all tests; equal names are the same level."""
 
     def __init__(
         self, topic: Topic, tables: Sequence[tuple[Matrix, Sequence[Hashable]] | None], sign: int
@@ -115,14 +115,14 @@ class _Factor:
         self.variance = float((differences**2).sum())
         """V_A, V_B or V_T."""
         self.interaction = float((interaction**2).sum())
-        """Its part of I."""
+        """The part of this factor in I."""
 
 
 def placebo(topic: Topic, draws: int = PLACEBO_DRAWS, share: float = PLACEBO_SHARE) -> float | None:
-    """Return the |D| that `share` of random divisions of the topic's attribute words into A and B stay below.
+    """Return the quantile at level `share` of |D| over random divisions of the attribute words into A and B.
 
-    The attribute words are put in a random order; A of each test takes the first of its own words in that order, so
-    that a word has the same side in tests of the same words, and every test keeps its sizes. None without tables.
+    The attribute words are put into a random order, and A of each test gets the first of its words in this order. Thus
+    a word has the same side in tests with the same words, and every test keeps its sizes. Return None without tables.
     """
     tests, layout = topic.tests, topic.layout
     if any(test.tables is None for test in tests):
@@ -139,7 +139,7 @@ def placebo(topic: Topic, draws: int = PLACEBO_DRAWS, share: float = PLACEBO_SHA
         # Tests of one topic often have the same attribute words.
         key = (n_a, *columns)
         if key not in divisions:
-            # 1/|A| for the n_a words that come first in the random order, −1/|B| for the others.
+            # The weight is 1/|A| for the n_a words that come first in the random order, and −1/|B| for the others.
             first = np.argsort(keys[:, columns], axis=1, kind="stable")[:, :n_a]
             divisions[key] = np.full((draws, len(columns)), -1 / (len(columns) - n_a))
             np.put_along_axis(divisions[key], first, 1 / n_a, axis=1)
@@ -157,7 +157,7 @@ class Arm:
 
     weight: float
     to_a: Matrix
-    """Measures of words (X first) to each word of A, larger where closer."""
+    """Measures between words (X first) and each word of A; larger means closer."""
     to_b: Matrix
     n_x: int
     words: Sequence[Hashable]
@@ -171,14 +171,14 @@ class Arm:
 
     @property
     def as_test(self) -> TopicTest:
-        """Return the arm as a test of a topic; its own p is not used."""
+        """Return the arm as a test of a topic, without p."""
         tables = AttributeTables(self.to_a, self.to_b, self.a, self.b)
         return TopicTest(self.words, self.n_x, self.scores, math.nan, 1, tables)
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """C with its p and interval, over words and attributes of this kind."""
+    """C with its p and interval, for random words and attributes."""
 
     value: float
     effects: tuple[float, ...]
@@ -191,13 +191,13 @@ class Contrast:
 
 
 def contrast(arms: Sequence[Arm], *, one_sd: bool = False, alpha: float = 0.05) -> Contrast | None:
-    """Return C of these arms with its p, or None where a set is too small or all scores are equal.
+    """Return C of these arms with its p; None if a set is too small or all scores are equal.
 
     Args:
-        arms: at least one; words and attributes with the same name are the same.
-        one_sd: divide all arms by the sd of all their words together, as an interaction of groups needs; else each by
-            the sd of its own words, which gives d.
-        alpha: of the interval.
+        arms: at least one arm; words and attributes with equal names are the same.
+        one_sd: whether to divide all arms by the common sd of all words, as for an interaction of groups. By default,
+            each arm is divided by the sd of its own words, which gives d.
+        alpha: the significance level of the interval.
     """
     tests = [arm.as_test for arm in arms]
     if not all(test.varies for test in tests):

@@ -1,4 +1,4 @@
-"""Compute p, interval and heterogeneity of a topic for fixed attributes, and p of its tests (docs/methods 12)."""
+"""Compute the p, interval and heterogeneity of a topic for fixed attributes, and p of its tests (docs/methods 12)."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from weatherglass.stats.scale import Within, within
 from weatherglass.stats.topic import Layout, Topic, TopicTest
 
 LEAST_TESTS = 6
-"""With fewer tests the spread over tests cannot be distinguished from chance."""
+"""The smallest number of tests for which variation over tests can be distinguished from chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heterogeneity:
-    """How far d differs over the tests of a topic."""
+    """How much d varies over the tests of a topic."""
 
     tau2: float
     """The variance of the true d over tests."""
@@ -42,11 +42,11 @@ class Heterogeneity:
 def heterogeneity(tests: Sequence[TopicTest], alpha: float = 0.05) -> Heterogeneity | None:
     """Return the variance of d over tests, with the prediction interval for a further one at level 1 − alpha.
 
-    None with fewer than `LEAST_TESTS` tests, and where a test has fewer than two words in a set, or no spread.
+    Return None if there are fewer than `LEAST_TESTS` tests, or a test has fewer than two words in a set or no spread.
 
     Args:
-        tests: each with scores that are not all equal.
-        alpha: at most 0.5.
+        tests: tests with scores that are not all equal.
+        alpha: the significance level, at most 0.5.
     """
     if len(tests) < LEAST_TESTS:
         return None
@@ -66,7 +66,7 @@ def heterogeneity(tests: Sequence[TopicTest], alpha: float = 0.05) -> Heterogene
 
 
 def influences(scores: Within) -> Vector:
-    """Return U of every word, its jackknife deviation of d: d′(g)·√((m − 1)/m)·(g without it − mean over its set)."""
+    """Return U of every word, the jackknife deviation d′(g)·√((m − 1)/m)·(g without it − mean over its set)."""
     scale, without = scores.scale, without_each_word(scores).g
     deviations = np.empty_like(without)
     for part in (slice(None, scale.n_x), slice(scale.n_x, None)):
@@ -76,7 +76,7 @@ def influences(scores: Within) -> Vector:
 
 
 def shared_covariance(deviations: Sequence[Vector], words: Sequence[Sequence[Hashable]]) -> Matrix:
-    """Return C: for each two tests, the sum over the words that they share of the products of their U."""
+    """Return C, the sum of the products of U over the words that two tests share, for each two tests."""
     place: dict[Hashable, int] = {}
     for names in words:
         for name in names:
@@ -89,7 +89,7 @@ def shared_covariance(deviations: Sequence[Vector], words: Sequence[Sequence[Has
 
 
 def variance_over_tests(d: Vector, covariance: Matrix) -> float:
-    """Return τ²: the variance of d over tests minus that of the tests' own errors, not below 0."""
+    """Return τ², the variance of d over tests minus the variance of the tests' errors, at least 0."""
     tests = len(d)
     own = float(np.trace(covariance)) / tests
     shared = (float(covariance.sum()) - float(np.trace(covariance))) / (tests * (tests - 1))
@@ -97,10 +97,10 @@ def variance_over_tests(d: Vector, covariance: Matrix) -> float:
 
 
 VARIES = 1e-9
-"""An sd of pieces below this counts as 0."""
+"""A smaller sd of pieces counts as 0."""
 MOST_LEVERAGE = 0.99
 EXPLAINED = 1e-9
-"""Labels of which pieces leave a smaller share of the variance cannot be distinguished from pieces."""
+"""Labels cannot be distinguished from pieces if pieces leave a smaller share of their variance unexplained."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +111,14 @@ class BesidePieces:
     """D_p."""
     p: float
     interval: Interval | None
-    """The interval by t; None if the variance is 0."""
+    """The interval by a t-test; None if the variance is 0."""
 
 
 def beside_pieces(topic: Topic, alpha: float = 0.05) -> BesidePieces | None:
-    """Regress z on label and pieces in every test; D_p is the weighted mean of the label's coefficients.
+    """Regress z on label and number of pieces in every test; D_p is the weighted mean of the label's coefficients.
 
-    A test in which pieces distinguish X from Y completely contributes a coefficient of 0: all of its difference may be
-    due to pieces. None if the tokenizer is unknown, or no test has words of different numbers of pieces.
+    A test in which pieces distinguish X from Y completely has a coefficient of 0, because its whole difference may be
+    due to pieces. Return None if the tokenizer is unknown, or no test has words with different numbers of pieces.
     """
     layout = topic.layout
     counts = [None if test.pieces is None else np.asarray(test.pieces, np.float64) for test in topic.tests]
@@ -140,7 +140,7 @@ def beside_pieces(topic: Topic, alpha: float = 0.05) -> BesidePieces | None:
 
 
 def label_beside_pieces(z: Vector, n_x: int, pieces: Vector | None) -> tuple[float, Vector]:
-    """Return the coefficient of the label, and what each word contributes to its standard error."""
+    """Return the coefficient of the label, and the contribution of each word to its standard error."""
     label = np.where(np.arange(len(z)) < n_x, 0.5, -0.5)
     columns = [np.ones(len(z)), label]
     if pieces is not None and pieces.std() > VARIES:
@@ -159,18 +159,18 @@ def label_beside_pieces(z: Vector, n_x: int, pieces: Vector | None) -> tuple[flo
 
 
 BUDGET = Budget(seconds=0.05)
-"""Budget of one p of a topic: if counting takes longer, p is bounded."""
+"""The budget of one p of a topic; if counting takes longer, p is bounded."""
 PRECISION = 0.002
 ROUGH = 0.2
-"""The relative gap of bounds that only decide whether p is at most alpha."""
+"""The relative gap of bounds that only have to show whether p is at most alpha."""
 CLEARLY_BELOW = 5
-"""Without a word, p is not computed where its normal approximation is below alpha over this."""
+"""p without a word is not computed if its normal approximation is below alpha divided by this."""
 LARGEST_SHARE = 0.99
-"""|D| is cut at this share of L before it is converted to the unbounded scale, where L is infinite."""
+"""|D| is limited to this share of L before it is converted to the unbounded scale, on which L is infinite."""
 
 
 def topic_p(layout: Layout, precision: float = PRECISION) -> Significance:
-    """Return the two-sided p of D: by exchange of labels within strata, or by t if that allows too few labellings."""
+    """Return the two-sided p of D, by exchange of labels within strata or, if there are too few labellings, by t."""
     if not layout.exchangeable:
         return _by_t(layout)
     u = layout.weights @ layout.contributions
@@ -187,7 +187,7 @@ def topic_p(layout: Layout, precision: float = PRECISION) -> Significance:
 def _by_t(layout: Layout) -> Significance:
     variance = layout.word_variance
     if not variance > 0 or layout.df < 1:
-        # NaN where a set has one word; 0 where the words of every set agree.
+        # The variance is NaN if a set has one word, and 0 if the words of every set have equal scores.
         p = 0.0 if variance == 0 and layout.effect_size != 0 else 1.0
     else:
         p = float(two_sided_p(np.asarray(layout.effect_size / math.sqrt(variance)), layout.df))
@@ -217,7 +217,7 @@ def topic_interval(topic: Topic, p: float, alpha: float) -> Interval | None:
 def _ends_of_mean(
     layout: Layout, variance: float, bias: float, p: float, alpha: float
 ) -> tuple[float, float]:
-    """Return the ends, computed on the unbounded scale h = D/√(1 − D²/L²) and converted back."""
+    """Return the ends of the interval, computed on the unbounded scale h = D/√(1 − D²/L²) and converted back."""
     largest = layout.largest
     mean = min(max(layout.effect_size, -LARGEST_SHARE * largest), LARGEST_SHARE * largest)
     room = 1 - (mean / largest) ** 2
@@ -237,22 +237,22 @@ def _ends_of_mean(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SingleTests:
-    """p of each test of a topic, adjusted for there being several."""
+    """The p of each test of a topic, adjusted for the number of tests."""
 
     p: Vector
     """p_maxT."""
     method: str
-    """all labellings, sampled labellings, or holm."""
+    """The method: all labellings, sampled labellings, or holm."""
 
 
 def adjusted_p_of_tests(layout: Layout, own: Sequence[float]) -> SingleTests:
-    """Return for each test the share of exchanges whose largest |d|/√(1/|X| + 1/|Y|) is at least the test's.
+    """Return, for each test, the share of labellings whose largest |d|/√(1/|X| + 1/|Y|) is at least that of the test.
 
-    If p of D is by t, labels cannot be exchanged: Holm over the rows' own p.
+    If labels cannot be exchanged, the p of the rows is adjusted by Holm instead.
 
     Args:
-        layout: of the topic.
-        own: the rows' own p.
+        layout: the layout of the topic.
+        own: the p of each row.
     """
     if not layout.exchangeable:
         return SingleTests(adjust(np.nan_to_num(np.array(own), nan=1.0), "holm"), "holm")
@@ -272,7 +272,7 @@ def adjusted_p_of_tests(layout: Layout, own: Sequence[float]) -> SingleTests:
 
 
 def _every_exchange(layout: Layout, effect: Matrix) -> Iterator[Matrix]:
-    """Yield Σ over the words in X of their effect on each test (across), for all labellings (down)."""
+    """Yield the sum of the effects of the words in X on each test (columns), for all labellings (rows)."""
     parts = []
     for stratum in layout.strata:
         size = int(layout.in_x[stratum].sum())
@@ -285,12 +285,12 @@ def _every_exchange(layout: Layout, effect: Matrix) -> Iterator[Matrix]:
 
 
 def _drawn_exchanges(layout: Layout, effect: Matrix) -> Iterator[Matrix]:
-    """Yield the same for random labellings; swapping X and Y in all tests changes only the signs."""
+    """Yield the same sums for random labellings; swapping X and Y in all tests changes only the signs."""
     draws = []
     for number, stratum in enumerate(layout.strata):
         n, size = len(stratum), int(layout.in_x[stratum].sum())
         drawn = random_labellings(n, min(size, n - size), DRAWS, (layout.seed + number) % 2**63)
-        # The words drawn form the smaller set, or that of the first word.
+        # The drawn words are the smaller set or, for equal sizes, the set of the first word.
         complement = 2 * size > n or (2 * size == n and not layout.in_x[stratum[0]])
         draws.append((drawn, effect[:, stratum].T, complement))
     for batches in zip(*(drawn for drawn, _, _ in draws), strict=True):
@@ -311,15 +311,15 @@ class Lifting:
 
 
 def lifting_words(topic: Topic, alpha: float, *, first_only: bool = False) -> list[Lifting]:
-    """Return the words, target or attribute, without which p of D is above alpha, the largest p first.
+    """Return the target and attribute words without which the p of D is above alpha, the largest p first.
 
-    A word leaves all tests of the topic at once. Words without which the normal approximation of p is far below alpha
-    are skipped, and rough bounds below alpha decide.
+    A word is removed from all tests of the topic at once. Words are skipped if the normal approximation of p without
+    them is far below alpha; rough bounds of p below alpha are sufficient.
 
     Args:
-        topic: with its tests.
-        alpha: the limit of p.
-        first_only: whether to stop at the first word found.
+        topic: the topic.
+        alpha: the significance level.
+        first_only: whether to stop at the first word that is found.
     """
     found = []
     removals = sorted(_removals(topic), key=lambda removal: -_normal_p(removal[2]))
@@ -337,12 +337,12 @@ def lifting_words(topic: Topic, alpha: float, *, first_only: bool = False) -> li
 
 
 def _removals(topic: Topic) -> Iterator[tuple[object, str, Layout | None]]:
-    """Yield the topic without each word, in all tests that have it."""
+    """Yield the layout without each word, which is removed from all tests."""
     tests, layout = topic.tests, topic.layout
     for place, word in enumerate(layout.words):
         role = "X" if (layout.side[:, place] > 0).any() else "Y"
         sizes = np.where(layout.side[:, place] > 0, layout.n_x, layout.n_y)
-        # A test with one word in a set does not exist without it; its row has no removal of it either.
+        # A test with one word in a set does not exist without this word; its row has no such removal, either.
         if len(tests) > 1 or int(sizes.max()) > 1:
             yield word, role, layout.without_word(place)
     for role in "AB":
@@ -365,7 +365,7 @@ def _removals(topic: Topic) -> Iterator[tuple[object, str, Layout | None]]:
 
 
 def _normal_p(layout: Layout | None) -> float:
-    """Approximate p of D by a normal distribution."""
+    """Return the normal approximation of the p of D."""
     if layout is None:
         return 1.0
     if not layout.exchangeable:

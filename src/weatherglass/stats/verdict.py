@@ -1,7 +1,7 @@
 """Decide the outcome of each topic of one model and metric from its tests (docs/methods 12).
 
-A family is the N topics of one model and metric, so that no other model of a run, and no number of rows, changes an
-outcome. One decision tree judges rows and topics, so that they cannot contradict each other.
+A family contains the N topics of one model and metric, so that an outcome does not depend on other models of a run or
+on the number of rows. One decision tree judges rows and topics, so that they cannot contradict each other.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ class RowEvidence:
     """The evidence of one test of a topic."""
 
     p: float
-    """Its own p for fixed attributes; 1 where it is not defined."""
+    """The p of the row for fixed attributes; 1 if it is undefined."""
     p_adjusted: float
-    """p_maxT: adjusted for the tests of its topic."""
+    """p_maxT, adjusted for the number of tests of the topic."""
     sign: int | None
     """The sign of the effect; None if the metric has no direction."""
     p_random: float | None = None
     pieces: BesidePieces | None = None
     stable: bool | None = None
-    """Whether p is at most alpha without any single word; None where that was not computed."""
+    """Whether p is at most alpha without any single word; None if this was not computed."""
     bound: float | None = None
-    """U: |d| above it is ruled out."""
+    """U: a larger |d| is excluded."""
     p_both: float = field(init=False)
-    """q: the larger of p_maxT and the row's p for random attributes."""
+    """q, the larger of p_maxT and the p of the row for random attributes."""
     p_pieces: float = field(init=False)
-    """p with a fixed number of pieces; 0 if pieces do not vary."""
+    """The p with a fixed number of pieces; 0 if pieces do not vary."""
 
     def __post_init__(self) -> None:
         p_both = 1.0 if self.p_random is None else max(self.p_adjusted, _known(self.p_random))
@@ -63,13 +63,13 @@ class TopicEvidence:
     """The evidence of a topic before it is compared with others."""
 
     rows: tuple[RowEvidence | None, ...]
-    """The evidence of each test, in the order given; None for those that are measured, not tested."""
+    """The evidence of each test in the given order; None for tests that are measured, not tested."""
     significance: Significance | None
-    """p of D; None where no test is tested."""
+    """The p of D; None if no test is tested."""
     topic: Topic | None = None
     """The tests that make up D; None for metrics that are not a signed d."""
     places: tuple[int, ...] = ()
-    """The numbers of these tests among those given."""
+    """The indices of these tests among the given ones."""
     effect_size: float | None = None
     """D; None for metrics that are not a signed d."""
     interval: Interval | None = None
@@ -78,15 +78,15 @@ class TopicEvidence:
     method_of_rows: str = ""
     """How p_maxT was computed."""
     tested: tuple[RowEvidence, ...] = field(init=False)
-    """The rows that take part."""
+    """The rows that are tested."""
     p_exchange: float = field(init=False)
-    """p of D alone."""
+    """The p of D."""
     p: float = field(init=False)
-    """p of D, or p with a fixed number of pieces, whichever is larger."""
+    """The larger of the p of D and the p with a fixed number of pieces."""
     p_both: float = field(init=False)
-    """The larger of p and p for random attributes; 1 where that does not exist."""
+    """The larger of p and the p for random attributes; 1 if that does not exist."""
     p_pieces_of_rows: tuple[float, ...] = field(init=False)
-    """p of each test with a fixed number of pieces, by Holm over the tests of the topic."""
+    """The p of each test with a fixed number of pieces, adjusted by Holm over the tests of the topic."""
 
     def __post_init__(self) -> None:
         tested = tuple(row for row in self.rows if row is not None)
@@ -109,7 +109,7 @@ class RowDecision:
     """The outcome of one test."""
 
     outcome: Outcome | None
-    """None where it is measured, not tested, or the metric has no p."""
+    """None if the test is measured, not tested, or the metric has no p."""
     marked: bool
     """Whether the test is significant after correction for the tests of its topic and for all topics."""
     limit: Limit | None = None
@@ -120,18 +120,18 @@ class TopicDecision:
     """The outcome of one topic and its evidence."""
 
     outcome: Outcome | None
-    """None where no test is tested, or the metric has no p."""
+    """None if no test is tested, or the metric has no p."""
     limit: Limit | None
     rows: tuple[RowDecision, ...]
     p_adjusted: float | None
-    """p after Holm over the topics."""
+    """p adjusted by Holm over the topics."""
     p_both_adjusted: float | None
-    """The larger of p and p for random attributes, after Holm over the topics."""
+    """The larger of p and the p for random attributes, adjusted by Holm over the topics."""
     family: int
-    """N: the topics that were corrected together."""
+    """N, the number of topics that are corrected together."""
     evidence: TopicEvidence
     lifting: tuple[Lifting, ...] = ()
-    """Words without which p of D is above alpha; only where the outcome depends on them."""
+    """Words without which the p of D is above alpha; computed only if the outcome depends on them."""
 
 
 def judge_topics(
@@ -140,23 +140,23 @@ def judge_topics(
     margin: float | None = None,
     multiverse_p: Sequence[float | None] | None = None,
 ) -> list[TopicDecision]:
-    """Return the decision on each topic of one family, for a metric that is a d with a sign.
+    """Return the decision on each topic of one family, for a metric that is a signed d.
 
     Args:
-        topics: the tests of each topic, confounded ones included.
-        alpha: of the whole family.
+        topics: the tests of each topic, including confounded ones.
+        alpha: the significance level of the whole family.
         margin: the smallest |d| of interest; without it, no outcome is small.
-        multiverse_p: of each topic of which a multiverse was run, else None.
+        multiverse_p: the p of a multiverse for each topic; None for a topic without one.
     """
     return decide([measure_topic(tests, alpha) for tests in topics], alpha, margin, multiverse_p)
 
 
 def measure_topic(tests: Sequence[TopicTest], alpha: float = 0.05) -> TopicEvidence:
-    """Return D with its p, interval and the other evidence that the rule needs.
+    """Return D with its p, its interval and the other evidence that the rule needs.
 
     Args:
-        tests: of the topic; confounded ones are left out, and so are those whose scores do not vary.
-        alpha: the interval is at level 1 − alpha.
+        tests: the tests of the topic; those that are confounded or whose scores do not vary are left out.
+        alpha: the significance level; the interval has the level 1 − alpha.
     """
     taking_part = [place for place, test in enumerate(tests) if not test.confounded and test.varies]
     if not taking_part:
@@ -167,7 +167,7 @@ def measure_topic(tests: Sequence[TopicTest], alpha: float = 0.05) -> TopicEvide
     topic = topic_of([tests[place] for place in taking_part])
     own_p = [_known(test.p_value) for test in topic.tests]
     pieces = beside_pieces(topic, alpha)
-    if len(topic.tests) == 1:  # every number is that of the row, to the bit
+    if len(topic.tests) == 1:  # all numbers are exactly those of the row
         (test,) = topic.tests
         x, y = np.split(np.asarray(test.scores, dtype=np.float64), [test.n_x])
         interval = fixed_attributes(x, y, own_p[0], alpha, test.ddof).interval
@@ -207,18 +207,26 @@ def measure_topic(tests: Sequence[TopicTest], alpha: float = 0.05) -> TopicEvide
     )
 
 
-def measure_unsigned_topic(rows: Sequence[tuple[float, int | None]]) -> TopicEvidence:
-    """Return the evidence of a topic by a metric that is not a signed d: J times the smallest p of its rows.
+def measure_unsigned_topic(
+    rows: Sequence[tuple[float, int | None]], stable: Sequence[bool | None] | None = None
+) -> TopicEvidence:
+    """Return the evidence of a topic for a metric that is not a signed d; its p is J times the smallest p of rows.
 
     Args:
-        rows: p of each test and its sign, None where the metric has no direction.
+        rows: the p of each test and its sign, which is None if the metric has no direction.
+        stable: whether p is at most alpha without any single unit, by test; None for a metric that depends on more than
+            the units that are exchanged, so that its p does not generalise.
     """
     p = np.array([_known(value) for value, _ in rows])
     smallest = min(1.0, len(p) * float(p.min()))
-    found = zip(p, adjust(p, "holm"), rows, strict=True)
+    found = zip(p, adjust(p, "holm"), rows, stable or [None] * len(rows), strict=True)
     return TopicEvidence(
-        rows=tuple(RowEvidence(float(own), float(adjusted), sign) for own, adjusted, (_, sign) in found),
+        rows=tuple(
+            RowEvidence(float(own), float(adjusted), sign, float(own) if stable else None, stable=known)
+            for own, adjusted, (_, sign), known in found
+        ),
         significance=Significance(smallest, None, None, "smallest of the tests", 0.0, False, smallest),
+        p_random=smallest if stable else None,
         method_of_rows="holm",
     )
 
@@ -247,7 +255,7 @@ def decide(
 
 @dataclass(frozen=True, slots=True)
 class _Holm:
-    """Adjusted p by the place of the topic."""
+    """Adjusted p-values by the index of the topic."""
 
     exchange: dict[int, float]
     p: dict[int, float]
@@ -269,7 +277,7 @@ class _Judge:
         rows = tuple(self._row(place, number, evidence) for number in range(len(evidence.rows)))
         outcome, limit, lifting = self._outcome(place, evidence, rows, multiverse_p)
         if len(evidence.tested) == 1:
-            # A row that is the only test of its topic has the topic's outcome.
+            # The only row of a topic has the outcome of the topic.
             marked = outcome in (Outcome.ROBUST, Outcome.LIMITED)
             rows = tuple(
                 own if row is None else replace(own, outcome=outcome, marked=marked, limit=limit)
@@ -299,7 +307,7 @@ class _Judge:
             if multiverse_p is not None and not multiverse_p <= alpha:
                 return Outcome.LIMITED, Limit.MULTIVERSE, ()
             return Outcome.ROBUST, None, ()
-        # Whether the outcome would be higher if pieces did not count.
+        # Pieces limit the outcome if it would be stronger without them.
         corrected = self.holm.exchange[place] <= alpha < self.holm.p[place]
         pieces = Limit.PIECES if corrected or evidence.p_exchange <= alpha < evidence.p else None
         marked = [
@@ -314,12 +322,12 @@ class _Judge:
         return self._small_or_inconclusive(evidence.tested), pieces, ()
 
     def _stable(self, evidence: TopicEvidence) -> tuple[bool, tuple[Lifting, ...]]:
-        """Return whether p of D is at most alpha without any single word, and the words without which it is not."""
+        """Return whether the p of D is at most alpha without any single word, and the words without which it is not."""
         tested = evidence.tested
         if len(tested) == 1 and tested[0].stable is not None:
             return tested[0].stable, ()
         if evidence.topic is None:
-            return False, ()
+            return bool(min(tested, key=lambda row: row.p_adjusted).stable), ()
         lifting = tuple(lifting_words(evidence.topic, self.alpha))
         return not lifting, lifting
 
@@ -328,7 +336,7 @@ class _Judge:
         if row is None:
             return RowDecision(None, False)
         alpha = self.alpha
-        # Pieces are corrected like p: at alpha alone, models of random pieces mark a row in 16 % of runs.
+        # p with pieces is corrected like p; without correction, random models would have a marked row in 16 % of runs.
         p_pieces = evidence.p_pieces_of_rows[number]
         if self.family * max(row.p_adjusted, p_pieces) <= alpha:
             if row.p_both > alpha or self.holm.smallest_of_rows[place] > alpha:
@@ -357,9 +365,9 @@ class _Judge:
 
 
 def minimum_detectable_mean(topic: Topic, alpha: float, chance: float = 0.8) -> float | None:
-    """Return the smallest D that is detected with the power `chance`; None if no effect can be.
+    """Return the smallest D that is detected with the power `chance`; None if no effect can be detected.
 
-    Scores are assumed to be normal, and the tests of the topic to covary as they do here.
+    Scores are assumed to be normal, and the covariance of the tests of the topic to be as observed.
     """
     layout = topic.layout
     if len(topic.tests) == 1:
@@ -372,7 +380,7 @@ def minimum_detectable_mean(topic: Topic, alpha: float, chance: float = 0.8) -> 
             return None
         variance, df = layout.exchange_variance, max(layout.word_df, float(layout.df))
     else:
-        # Within the sets z varies less than over both, by the effect that is there.
+        # Because of the effect, z varies less within the sets than over both.
         room = 1 - (layout.effect_size / layout.largest) ** 2
         variance, df = layout.word_variance * inside / max(room, 1e-6), float(layout.df)
     if not variance > 0 or not df >= 1:

@@ -8,6 +8,7 @@ import csv
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 
 from weatherglass.errors import WeatherglassError
@@ -15,6 +16,8 @@ from weatherglass.registry import shown
 from weatherglass.storage.printable import restored
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
+ROWS_TO_DETECT = 1000
+"""Number of rows by which the delimiter is detected."""
 LEAST_ASCII = 20
 """UTF-16 without a mark needs one ASCII character, such as a delimiter, in this many."""
 TAB_SUFFIXES = (".tsv", ".tab")
@@ -75,8 +78,16 @@ def _assumed(text: str) -> str:
     )
 
 
-def split_cells(path: Path, text: str, error: type[WeatherglassError]) -> tuple[Lines, str, str, int]:
+def split_cells(
+    path: Path, text: str, most_rows: int, error: type[WeatherglassError]
+) -> tuple[Lines, str, str, int]:
     """Return the rows of a text, the format, the delimiter (empty for one column), and the number of comments.
+
+    Args:
+        path: the file.
+        text: its content.
+        most_rows: the number of rows after which reading stops.
+        error: the type of the error.
 
     Raises:
         WeatherglassError: of the type `error`, if two delimiters are possible, or a row has too many cells.
@@ -88,9 +99,9 @@ def split_cells(path: Path, text: str, error: type[WeatherglassError]) -> tuple[
     else:
         delimiter = "\t" if suffix in TAB_SUFFIXES else _detected(path, lines, error)
     if not delimiter and suffix != ".csv":
-        parsed = [(number, [line]) for number, line in enumerate(lines, 1) if line.strip()]
+        parsed = [(number, [line]) for number, line in enumerate(lines, 1) if line.strip()][:most_rows]
     else:
-        parsed = _parsed(path, lines, delimiter or ",", error)
+        parsed = _parsed(path, lines, delimiter or ",", most_rows, error)
     rows = [
         (number, [restored(cell).strip() for cell in cells])
         for number, cells in parsed
@@ -114,11 +125,14 @@ def _check_widths(path: Path, rows: Lines, delimiter: str, error: type[Weathergl
             )
 
 
-def _parsed(path: Path, lines: Iterable[str], delimiter: str, error: type[WeatherglassError]) -> Lines:
-    """Return the rows that are not empty."""
+def _parsed(
+    path: Path, lines: Iterable[str], delimiter: str, most: int, error: type[WeatherglassError]
+) -> Lines:
+    """Return the first rows that are not empty."""
     reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
     try:
-        return [(reader.line_num, cells) for cells in reader if any(map(str.strip, cells))]
+        filled = ((reader.line_num, cells) for cells in reader if any(map(str.strip, cells)))
+        return list(islice(filled, most))
     except csv.Error as failure:
         raise error(
             f"{path}, line {reader.line_num}: malformed CSV ({failure}); a cell that begins with a double quote should "
@@ -143,7 +157,8 @@ def _detected(path: Path, lines: Sequence[str], error: type[WeatherglassError]) 
         if in_prose and any(f"{delimiter} " in line for line in lines):
             continue
         with contextlib.suppress(error):
-            cells = [row for _, row in _parsed(path, lines, delimiter, error) if not row[0].startswith("#")]
+            rows = _parsed(path, lines, delimiter, ROWS_TO_DETECT, error)
+            cells = [row for _, row in rows if not row[0].startswith("#")]
             widths = {len(row) for row in cells}
             if cells and 1 < len(cells[0]) == max(widths):
                 if len(widths) == 1:
@@ -151,9 +166,9 @@ def _detected(path: Path, lines: Sequence[str], error: type[WeatherglassError]) 
                 elif not in_prose:
                     ragged[delimiter] = cells
     found = regular or ragged
-    for delimiter, rows in found.items():
+    for delimiter, table in found.items():
         others = found.keys() - {delimiter}
-        inside = [cell for row in rows for cell in row if any(other in cell for other in others)]
+        inside = [cell for row in table for cell in row if any(other in cell for other in others)]
         if all(_DECIMAL_COMMA.fullmatch(cell.strip()) for cell in inside):
             return delimiter
     if found:

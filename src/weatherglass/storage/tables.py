@@ -11,7 +11,7 @@ import math
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,11 @@ from weatherglass.storage.xlsx import read_sheet
 MOST_BYTES = 32 * 2**20
 MOST_ROWS = 100_000
 MOST_COLUMNS = 256
-LONGEST_CELL = 10_000
+LONGEST_CELL = 100_000
 """Limits of a table that a person keeps: bytes of the file, rows, columns, and characters of a cell."""
+LARGEST_BYTES = 256 * 2**20
+BYTES_PER_ROW = 100
+"""A caller that allows more rows also allows more bytes: this many per row, up to the largest number."""
 EXCEL = (".xlsx", ".xlsm")
 TABLES = (".csv", *TAB_SUFFIXES, *EXCEL)
 """Suffixes of files that are always tables; .txt, .jsonl and .toml can be something else."""
@@ -82,7 +85,8 @@ class Table:
 
     def place(self, row: Row) -> str:
         """Return the place of a row for an error: "jobs.csv, line 3"."""
-        return f"{self.path}, {'row' if self.from_sheet else 'line'} {row.number}"
+        unit = "row" if self.form.startswith(("Excel", "TOML")) else "line"
+        return f"{self.path}, {unit} {row.number}"
 
     def column(self, index: int, header: bool = True) -> list[str]:
         """Return the cells of a column, without the first row if that is the header."""
@@ -97,9 +101,14 @@ class Table:
 class Record:
     """A row by the names of its columns."""
 
-    place: str
-    """The file and the line or row, for errors."""
+    table: Table
+    row: Row
     values: Mapping[str, str]
+
+    @property
+    def place(self) -> str:
+        """Return the file and the line or row, for errors."""
+        return self.table.place(self.row)
 
     def __getitem__(self, name: str) -> str:
         return self.values[name]
@@ -113,6 +122,18 @@ class Records:
     rows: tuple[Record, ...]
     unused: tuple[str, ...]
     """Columns of the file that were not asked for."""
+    places: Mapping[str, int | None]
+    """The column of each name; None for an optional one that the file does not have."""
+
+    def numbers(self, name: str) -> list[float | None]:
+        """Return the numbers of a column, None for an empty cell; decimal commas are detected.
+
+        Raises:
+            WeatherglassError: with file, line and cell, if a cell is not a number, or can be two numbers.
+        """
+        place = self.places[name]
+        rows = [record.row for record in self.rows]
+        return [None] * len(rows) if place is None else numbers(self.table, place, rows)[0]
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self.rows)
@@ -168,12 +189,12 @@ def read_rows(
                 raise error(
                     f"{table.place(row)}: the column '{name}' is empty; fill the cell, or delete the row"
                 )
-        records.append(Record(table.place(row), values))
+        records.append(Record(table, row, values))
     if not records:
         raise error(f"{path}: has no rows below the names of its columns")
     used = set(found.values())
     unused = tuple(name for place, name in enumerate(table.rows[0].cells) if place not in used and name)
-    return Records(table, tuple(records), unused)
+    return Records(table, tuple(records), unused, found)
 
 
 def _found(table: Table, header: Sequence[str], names: Sequence[str]) -> int | None:
@@ -222,8 +243,8 @@ def read_table(
     """
     with reading_document(path, error):
         size = require_regular_file(path, error).st_size
-        if size > MOST_BYTES:
-            raise error(f"{path}: {shown_size(size)}; a list may have {shown_size(MOST_BYTES)}")
+        if size > (limit := max(MOST_BYTES, min(LARGEST_BYTES, BYTES_PER_ROW * most_rows))):
+            raise error(f"{path}: {shown_size(size)}; a list may have {shown_size(limit)}")
         suffix = path.suffix.lower()
         if suffix in NOT_READ:
             raise error(f"{path}: {NOT_READ[suffix]} is not read; save it as .xlsx or CSV")
@@ -236,8 +257,11 @@ def read_table(
             table = _spreadsheet(path, error, sheet, most_rows)
         else:
             text, encoding, notes = decoded(path, content, error)
-            read = {".jsonl": _json_lines, ".toml": _toml}.get(suffix, _delimited)
-            table = read(path, text, encoding, notes, error)
+            if suffix in (".jsonl", ".toml"):
+                read = _json_lines if suffix == ".jsonl" else _toml
+                table = read(path, text, encoding, notes, error)
+            else:
+                table = _delimited(path, text, encoding, notes, most_rows, error)
         return _checked(table, most_rows)
 
 
@@ -267,7 +291,7 @@ def _checked(table: Table, most_rows: int) -> Table:
         Row(row.number, tuple(row.cells[place] if place < len(row.cells) else "" for place in used))
         for row in rows
     )
-    return Table(path, table.form, whole, table.notes, table.has_names, table.delimiter, error)
+    return replace(table, rows=whole)
 
 
 def _spreadsheet(path: Path, error: type[WeatherglassError], sheet: str, most_rows: int) -> Table:
@@ -292,10 +316,10 @@ def _counted(number: int, one: str, several: str) -> str:
 
 
 def _delimited(
-    path: Path, text: str, encoding: str, notes: list[str], error: type[WeatherglassError]
+    path: Path, text: str, encoding: str, notes: list[str], most_rows: int, error: type[WeatherglassError]
 ) -> Table:
     """Return the rows of a text whose cells are separated by one character, or that has a single column."""
-    lines, form, delimiter, comments = split_cells(path, text, error)
+    lines, form, delimiter, comments = split_cells(path, text, most_rows + 1, error)
     if comments:
         notes = [*notes, f"{_counted(comments, 'line', 'lines')} beginning with # skipped"]
     rows = tuple(Row(number, tuple(cells)) for number, cells in lines)
@@ -360,9 +384,8 @@ def _from_objects(
 def is_numeric(cells: Iterable[str]) -> bool:
     """Return whether the cells that are not empty are numbers with a decimal point or comma, and there are any."""
     filled = [cell.removesuffix("%").strip().replace("\u2212", "-") for cell in cells if cell]
-    return bool(filled) and any(
-        all(_number(cell, mark) is not None and not _is_nan(_number(cell, mark)) for cell in filled)
-        for mark in _NUMBERS
+    return all(filled) and any(
+        filled and not any(_is_nan(_number(cell, mark)) for cell in filled) for mark in _NUMBERS
     )
 
 

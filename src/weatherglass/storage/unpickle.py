@@ -230,7 +230,7 @@ def read_pickle(
     try:
         if problem := check_pickle(content, source.tell()):
             raise ValueError(problem)
-        return _Reader(
+        return _Unpickler(
             source, allowed, BUILDERS if builders is None else builders, persistent_load, budget
         ).load()
     except _RefusalError as refusal:
@@ -346,7 +346,7 @@ class _Name:
         raise TypeError("a pickle may not set the state of a function")
 
 
-class _Reader(pickle.Unpickler):
+class _Unpickler(pickle.Unpickler):
     """An unpickler that looks up every name in our own table."""
 
     def __init__(

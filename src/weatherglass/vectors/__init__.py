@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 HEAD = 2**16
-"""Bytes from which the format is detected; enough for one line of 5 000 numbers."""
+"""Number of bytes from which the format is detected; sufficient for one line of 5 000 numbers."""
 
 GZIP = b"\x1f\x8b"
 ZIP = b"PK\x03\x04"
@@ -51,10 +51,10 @@ NOT_WORD_VECTORS = {
 
 
 def check_file(path: Path) -> None:
-    """Check that a path names a file that can be read and is not empty.
+    """Check that a path is a readable file that is not empty.
 
     Raises:
-        VectorFileError: if it does not.
+        VectorFileError: if it is not.
     """
     if is_folder(path):
         raise VectorFileError(f"{path}: this is a folder; name the file of vectors in it")
@@ -70,7 +70,7 @@ def has_subwords(path: Path) -> bool:
 
 
 def related_files(path: Path) -> list[Path]:
-    """Return a file and those that belong to it: gensim's arrays, or the words of a .safetensors file."""
+    """Return a file and its companion files: the arrays of gensim, or the words of a .safetensors file."""
     words = path.name.removesuffix(".safetensors") + ".words.json"
     names = (f"{path.name}.vectors.npy", f"{path.name}.syn0.npy", words)
     return [path, *(beside for name in names if (beside := path.with_name(name)).is_file())]
@@ -79,8 +79,8 @@ def related_files(path: Path) -> list[Path]:
 def read_vectors(path: Path, words: Collection[str] | None, subwords: bool = True) -> WordVectors:
     """Return the vectors of the words that a file has, or for which its subwords give a vector.
 
-    Only wanted words are parsed and stored, so that memory grows with the words and not with the file, except for
-    formats that store one compressed or pickled array. If a word occurs twice, its first vector is used.
+    Only wanted words are parsed and stored, so that memory depends on the number of words and not on the size of the
+    file, except for formats with one compressed or pickled array. If a word occurs twice, its first vector is used.
 
     Args:
         path: the file.
@@ -88,9 +88,9 @@ def read_vectors(path: Path, words: Collection[str] | None, subwords: bool = Tru
         subwords: whether out-of-vocabulary words get a vector from a fastText model (`WordVectors.from_subwords`).
 
     Raises:
-        VectorFileError: if the file is missing, not a file of vectors, cut off or ragged, or if a wanted word
-            has a number that is not finite. Errors name the file and the line or the word.
-        UnsafeFileError: if reading it would run code.
+        VectorFileError: if the file is missing, truncated, ragged or not a file of vectors, or if a wanted word has a
+            number that is not finite. The error names the file and the line or the word.
+        UnsafeFileError: if reading the file would run code.
     """
     check_file(path)
     with path.open("rb") as file:
@@ -109,8 +109,8 @@ def read_every_word(path: Path) -> WordVectors:
     """Return the vectors of all words of a file, in its order.
 
     Raises:
-        VectorFileError: as `read_vectors`, for any word.
-        UnsafeFileError: if reading it would run code.
+        VectorFileError: in the same cases as `read_vectors`, for any word.
+        UnsafeFileError: if reading the file would run code.
     """
     return read_vectors(path, None)
 
@@ -120,7 +120,7 @@ def _unpacked(path: Path) -> BinaryIO:
 
 
 def _read(path: Path, head: bytes, compressed: bool, words: Collection[str] | None) -> WordVectors:
-    """Read a file whose content begins with `head`, in the format that these bytes show."""
+    """Read a file whose content begins with `head`, from which the format is detected."""
     if not head:
         raise VectorFileError(f"{path}: the file is empty")
     if head.startswith(FASTTEXT):  # an uncompressed model was read by the caller
@@ -149,14 +149,14 @@ def _read(path: Path, head: bytes, compressed: bool, words: Collection[str] | No
 
 
 Blocks = Iterable[NDArray[np.float32]]
-"""Rows in the order of the words."""
+"""Blocks of rows, in the order of the words."""
 
 
 def write_vectors(path: Path, words: Sequence[str], width: int, blocks: Blocks) -> str:
-    """Write words and their vectors in the format that the file's ending names.
+    """Write words and their vectors in the format of the file's ending.
 
-    `.safetensors` has a tensor `vectors` and the words as JSON in its metadata. `.txt` and `.vec` are word2vec text
-    with nine digits, which represent float32 exactly. `.bin` is word2vec binary.
+    A `.safetensors` file has a tensor `vectors`, and the words as JSON in its metadata. `.txt` and `.vec` are word2vec
+    text with nine digits, which represent float32 exactly. `.bin` is word2vec binary.
 
     Returns:
         The name of the format.
@@ -212,7 +212,7 @@ def _write_binary(unfinished: Path, path: Path, words: Sequence[str], width: int
 
 
 def _check_words(path: Path, words: Sequence[str]) -> None:
-    """Refuse words that a reader of word2vec's formats would split."""
+    """Refuse words with spaces, which a reader of word2vec's formats would split."""
     for word in words:
         if not word or len(word.split()) != 1 or word != word.strip():
             raise VectorFileError(

@@ -24,7 +24,7 @@ from weatherglass.storage.unpickle import Record, read_pickle
 from weatherglass.vectors.collector import Collector, WordVectors, to_bytes
 
 SHOWN = 20
-"""Number of names in an error message."""
+"""Largest number of names in an error message."""
 
 
 def collect_rows(
@@ -33,7 +33,7 @@ def collect_rows(
     """Collect the rows of the wanted words, and their counts if there is a whole number for each word.
 
     Raises:
-        VectorFileError: unless there is one row of numbers for each word.
+        VectorFileError: if there is not exactly one row of numbers for each word.
     """
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu" or vectors.shape[1] == 0:
         raise VectorFileError(
@@ -63,7 +63,7 @@ def read_npz(path: Path, collector: Collector) -> WordVectors:
 
     Raises:
         UnsafeFileError: if an array contains Python objects.
-        VectorFileError: if the file is damaged or its arrays do not fit.
+        VectorFileError: if the file is damaged or its arrays do not match.
     """
     with reading(path, noun="this .npz file"), Npz(path) as archive:
         if not archive.names:
@@ -150,7 +150,7 @@ VECTORS = ("vectors", "syn0")
 """The names of the attributes in different versions, newest first."""
 
 LONGEST_WORD = 2**14
-"""Characters. One long word in the file could be the name of every row."""
+"""Largest number of characters of a word, since one long word in the file could be the name of every row."""
 
 
 def read_gensim(file: BinaryIO, collector: Collector) -> WordVectors:
@@ -158,7 +158,7 @@ def read_gensim(file: BinaryIO, collector: Collector) -> WordVectors:
 
     Raises:
         UnsafeFileError: if the pickle contains anything else, such as a whole model.
-        VectorFileError: if words and vectors are missing or do not fit.
+        VectorFileError: if words or vectors are missing or do not match.
     """
     try:
         record = read_pickle(file, RECORDS, name=str(collector.path))
@@ -178,7 +178,7 @@ def _words(record: Record, path: Path) -> list[str]:
     for name in WORDS:
         words = record.state.get(name)
         if isinstance(words, list):
-            # The text of any other object could have any length: a list may contain a list twice, and so on.
+            # The text of other objects could have any length, since a list may contain a list twice, and so on.
             if any(not isinstance(word, str | int) for word in words):
                 raise VectorFileError(
                     f"{path}: these KeyedVectors have a word that is neither a text nor a number"
@@ -191,10 +191,10 @@ def _words(record: Record, path: Path) -> list[str]:
 
 
 def _counts(record: Record, words: list[str]) -> NDArray[Any] | None:
-    """Return how often each word occurred: an array in gensim 4, entries of a dictionary in gensim 3.
+    """Return the count of each word, which is in an array in gensim 4 and in a dictionary in gensim 3.
 
-    For vectors from a file without counts, gensim invents them: n for the first word, then n − 1, and so on. In a real
-    text many rare words occur equally often, so numbers that are all different are not counts.
+    For vectors from a file without counts, gensim makes them up: n for the first word, then n − 1, and so on. In real
+    text, many rare words have equal counts, so numbers that are all different are not counts.
     """
     expandos, vocabulary = record.state.get("expandos"), record.state.get("vocab")
     counts = expandos.get("count") if isinstance(expandos, dict) else None

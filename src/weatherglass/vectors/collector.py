@@ -1,4 +1,4 @@
-"""Collect the wanted words of a vector file and their vectors, for the readers of all formats."""
+"""Collect the wanted words and vectors of a vector file, for the readers of all formats."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from weatherglass.warnings import Warning
 
 FIRST_ROWS = 4096
 FIRST_NUMBERS = 2**22
-"""Number of rows to allocate if the file does not state it, and the largest number of numbers in them."""
+"""Number of rows to allocate if the file does not state it, and the largest number of values in them."""
 
 
 Kernel = Callable[
     [NDArray[np.uint8], int, NDArray[np.float32], NDArray[np.uint8], NDArray[np.bool_]], tuple[int, int, int]
 ]
-"""Read plain entries from a position of a buffer into rows; return their number, the next position, bytes of words."""
+"""Reads plain entries of a buffer into rows; returns their number, the next position, and the bytes of words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +31,21 @@ class WordVectors:
     """Vectors of words, as read from a file or an object."""
 
     matrix: AnyMatrix
-    """One row per word: in float32 for a file, in its own precision for an object in memory."""
+    """One row per word, in float32 for a file and in the original precision for an object in memory."""
     rows: Mapping[str, int]
     """The row of each word, in the order of the file."""
     format: str
-    """The format that was detected, such as "word2vec binary"."""
+    """The detected format, such as "word2vec binary"."""
     duplicates: int = 0
-    """Number of duplicate entries of these words; the first one counts."""
+    """Number of duplicate entries of these words; the first entry counts."""
     counts: NDArray[np.int64] | None = None
-    """How often each word occurred in the training text, if the file states it."""
+    """The count of each word in the training text, if the file states it."""
     twins: tuple[tuple[str, ...], ...] = ()
     """Wanted words together with words of the file that look the same (`languages.similar_words`)."""
     warnings: tuple[Warning, ...] = ()
-    """Possible problems of the file, which can be read all the same."""
+    """Possible problems of the file."""
     from_subwords: frozenset[str] = frozenset()
-    """Out-of-vocabulary words whose vectors are made from their character n-grams."""
+    """Out-of-vocabulary words whose vectors are computed from their character n-grams."""
 
     @property
     def width(self) -> int:
@@ -61,7 +61,7 @@ class WordVectors:
 
 
 class EveryWord:
-    """The wanted words if all words are wanted; bytes that are not UTF-8 are written as \\xff."""
+    """The set of wanted words if all words are wanted; bytes that are not UTF-8 are written as \\xff."""
 
     def __contains__(self, word: bytes) -> bool:
         return bool(word)
@@ -70,7 +70,7 @@ class EveryWord:
         return word.decode("utf-8", "backslashreplace")
 
     def spell(self, words: bytes, separator: bytes) -> list[str]:
-        """Return the words in these bytes, each of which ends with the separator."""
+        """Return the words in these bytes; each ends with the separator."""
         try:
             return words.decode().split(separator.decode())[:-1]
         except UnicodeDecodeError:
@@ -80,7 +80,7 @@ class EveryWord:
 class Collector:
     """Collect the wanted entries of a file, and refuse numbers that are not finite.
 
-    Words are compared as bytes, so that entries with invalid text do no harm unless they are wanted.
+    Words are compared as bytes, so that entries with invalid text are ignored unless they are wanted.
     """
 
     def __init__(self, path: Path, words: Collection[str] | None, noun: str = "word") -> None:
@@ -101,44 +101,44 @@ class Collector:
         self.warnings: list[Warning] = []
 
     def notice(self, word: bytes) -> None:
-        """Remember an entry that is not wanted if it looks the same as a wanted word."""
+        """Record an entry that is not wanted if it looks the same as a wanted word."""
         text = word.decode("utf-8", "replace")
         if (spellings := self._spellings.get(fold(text))) is not None:
             spellings[text] = None
 
     def reserve(self, rows: int, width: int, row_bytes: int) -> None:
-        """Allocate the rows that a header promises, but no more than a file of this size can contain."""
+        """Allocate the rows that a header states, but no more than a file of this size can contain."""
         rows = min(rows, self.path.stat().st_size // row_bytes)
         self._matrix = np.empty((rows, width), dtype=np.float32)
 
     def free_rows(self, rows: int, width: int) -> NDArray[np.float32]:
-        """Return at least this many rows, to be filled and then kept; they are valid until something is added."""
+        """Return at least this many free rows, which are valid until an entry is added; `keep` keeps them."""
         used = len(self._rows) + len(self._later)
         if self._matrix.size == 0:
             first = min(FIRST_ROWS, FIRST_NUMBERS // max(1, width))
             self._matrix = np.empty((max(rows, first), width), dtype=np.float32)
         elif used + rows > len(self._matrix):
-            # The system moves a large array without copying it. Views of the old memory are no longer used.
+            # The system moves a large array without copying it. Views of the old memory are not used any more.
             self._matrix.resize((used + max(rows, used // 8), width), refcheck=False)
         return self._matrix[used:]
 
     def keep(self, words: list[str], printable: NDArray[np.bool_]) -> None:
-        """Keep the first of the free rows as the vectors of these words.
+        """Keep the first free rows as the vectors of these words.
 
         Args:
             words: the words of the next entries.
-            printable: whether each word is printable ASCII, and therefore looks like no other word; at least as long.
+            printable: whether each word is printable ASCII, so that it does not look like another; may be longer.
         """
         self._unusual += [words[number] for number in np.flatnonzero(~printable[: len(words)]).tolist()]
         self._later += words
 
     def _index(self) -> None:
-        """Index the kept words all at once, which is faster than after each block of numbers."""
+        """Index all kept words at once, which is faster than after each block of numbers."""
         first, words, self._later = len(self._rows), self._later, []
         rows = list(map(self._rows.setdefault, words, range(first, first + len(words))))
         if len(self._rows) == first + len(words):
             return
-        # Some words are duplicates: the next rows replace theirs.
+        # Rows of duplicate words are replaced by the next rows.
         kept = [number for number, row in enumerate(rows) if row == first + number]
         self._rows |= {words[number]: first + place for place, number in enumerate(kept)}
         self._matrix[first : first + len(kept)] = self._matrix[[first + number for number in kept]]
@@ -179,7 +179,7 @@ class Collector:
         Args:
             width: the number of dimensions.
             format: the format of the file.
-            counts: how often the word of each entry of the file occurred; for words that were added individually.
+            counts: the count of each entry of the file, if words were added individually.
             from_subwords: the out-of-vocabulary words.
         """
         if self._later:
@@ -199,10 +199,10 @@ class Collector:
 
 
 def load_kernel(name: str) -> Kernel | None:
-    """Return a compiled loop of `kernels`; None if numba finds no folder to cache its machine code.
+    """Return a compiled loop of `kernels`; None if numba finds no folder for its cache.
 
-    Compiling it again in each process would cost more than it saves. Loading numba takes about half a second, which
-    every command that reads vectors needs for its p-values or scores anyway.
+    Compiling the loop in each process would cost more time than it saves. Loading numba takes about half a second, but
+    commands that read vectors need numba for p-values or scores anyway.
     """
     try:
         from weatherglass.vectors import kernels

@@ -1,8 +1,8 @@
 """Read binary fastText models (.bin): words, and character n-grams that give any other word a vector.
 
-The file has a header, a dictionary and two matrices. The first matrix is read here: it has a row for each word, then a
-row for each bucket of hashed n-grams. The vector of a word is the mean over its own row and those of its n-grams; an
-out-of-vocabulary word has only n-grams (Bojanowski et al. 2017, section 3.2). The matrix is memory-mapped.
+The file has a header, a dictionary and two matrices. Only the first matrix is used, memory-mapped. It has a row for
+each word and then a row for each bucket of hashed n-grams. The vector of a word is the mean of its own row and the rows
+of its n-grams; an out-of-vocabulary word has only n-grams (Bojanowski et al. 2017, section 3.2).
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ VERSION = 12
 FORMAT = "fastText binary"
 
 _ARGUMENTS = struct.Struct("<12id")
-"""dim, ws, epoch, minCount, neg, wordNgrams, loss, model, bucket, minn, maxn, lrUpdateRate, t."""
+"""The arguments dim, ws, epoch, minCount, neg, wordNgrams, loss, model, bucket, minn, maxn, lrUpdateRate and t."""
 _SIZES = struct.Struct("<iiiqq")
-"""Numbers of entries, words, labels, tokens of the training text, and kept n-grams (-1: all of them)."""
+"""The numbers of entries, words, labels, tokens of the training text, and kept n-grams (-1 for all)."""
 _ENTRY = struct.Struct("<qb")
 """The count of an entry, and whether it is a word (0) or a label (1)."""
 _SHAPE = struct.Struct("<qq")
 
 LONGEST_NGRAM = 16
-"""Characters. The default of fastText is 6; a word is hashed for each length at each of its positions."""
+"""Largest number of characters of an n-gram; the default of fastText is 6. A word is hashed for each length at each of
+its positions."""
 
 END_OF_SENTENCE = b"</s>"
 """The only word without n-grams."""
@@ -46,7 +47,7 @@ class _Layout:
     buckets: int
     shortest: int
     longest: int
-    """Shortest and longest n-gram, in characters."""
+    """The lengths of the shortest and the longest n-gram, in characters."""
 
     @property
     def has_subwords(self) -> bool:
@@ -64,14 +65,14 @@ class _Model:
     matrix: NDArray[np.float32]
 
     def vector(self, word: bytes) -> NDArray[np.float64] | None:
-        """Return the mean over the rows of the word, if it has one, and of its n-grams; None if there are no rows."""
+        """Return the mean over the row of the word, if it has one, and those of its n-grams; None without rows."""
         first = len(self.counts)
         rows = np.array([self.words[word]] if word in self.words else [], dtype=np.int64)
         if word != END_OF_SENTENCE and self.layout.has_subwords:
             rows = np.append(rows, first + np.asarray(_buckets(word, self.layout)))
         if not len(rows):
             return None
-        if len(rows) > len(self.matrix):  # many are duplicates, and all of them might not fit into memory
+        if len(rows) > len(self.matrix):  # many are duplicates, and all rows might not fit into memory
             distinct, times = np.unique(rows, return_counts=True)
             return np.average(self.matrix[distinct], axis=0, weights=times)
         mean: NDArray[np.float64] = self.matrix[rows].mean(axis=0, dtype=np.float64)
@@ -82,7 +83,7 @@ def read_fasttext(path: Path, collector: Collector, subwords: bool = True) -> Wo
     """Return the wanted words; out-of-vocabulary words get a vector from n-grams, unless `subwords` is false.
 
     Raises:
-        VectorFileError: if the file is of another version, quantised, cut off or damaged.
+        VectorFileError: if the file is quantised, truncated or damaged, or has another version.
     """
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         model = _read_model(path, content, collector)
@@ -96,7 +97,7 @@ def read_fasttext(path: Path, collector: Collector, subwords: bool = True) -> Wo
             if word and word not in model.words and (vector := model.vector(word)) is not None:
                 collector.add(word, vector, len(model.counts) + 1)
                 from_subwords.append(text)
-    # Out-of-vocabulary words have one further entry, with the count 0.
+    # Out-of-vocabulary words have a further entry with the count 0.
     counts = np.append(model.counts, 0)
     return collector.finish(model.layout.width, FORMAT, counts, from_subwords)
 
@@ -128,7 +129,7 @@ def _header(path: Path, content: mmap.mmap) -> tuple[_Layout, tuple[int, int], i
     # The shortest entry is a zero byte, a count and a type.
     if not plausible or entries != words + labels or entries * (1 + _ENTRY.size) > len(content):
         raise VectorFileError(
-            f"{path}: damaged: its header promises {entries} entries ({words} words, {labels} labels) of {width} "
+            f"{path}: damaged: its header states {entries} entries ({words} words, {labels} labels) of {width} "
             f"dimensions, which do not fit together or into {len(content)} bytes"
         )
     if buckets and longest > LONGEST_NGRAM:
@@ -195,15 +196,15 @@ def _matrix(path: Path, content: mmap.mmap, start: int, layout: _Layout, words: 
 def _buckets(word: bytes, layout: _Layout) -> array[int]:
     """Return the bucket of every n-gram of <word>, counted in characters; a bracket alone is not an n-gram.
 
-    The hash is FNV-1a of 32 bits as fastText computes it: bytes are signed, so 0x80 and above set the upper bits, too.
-    The hash of an n-gram continues from that of the shorter one at the same position.
+    The hash is 32-bit FNV-1a as in fastText, where bytes are signed, so that 0x80 and above also set the upper bits.
+    The hash of an n-gram continues from the hash of the shorter n-gram at the same position.
     """
     marked = b"<" + word + b">"
     starts = [place for place, byte in enumerate(marked) if byte & 0xC0 != 0x80] + [len(marked)]
     characters = len(starts) - 1
     ends = {place - 1 for place in starts}
     steps = [(byte if byte < 0x80 else byte | 0xFFFFFF00, at in ends) for at, byte in enumerate(marked)]
-    buckets = array("q")  # a list of as many numbers takes five times the memory
+    buckets = array("q")  # a list would take five times the memory
     for first in range(characters):
         value, length = 2166136261, 0
         for byte, is_end in steps[starts[first] : starts[min(first + layout.longest, characters)]]:

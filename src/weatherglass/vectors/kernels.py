@@ -1,10 +1,10 @@
-"""Read plain entries of vector files in compiled loops; the callers read all others.
+"""Read plain entries of vector files in compiled loops; the callers read all other entries.
 
 Both loops stop at the first entry that is not plain, such as a word with a space, "nan", a ragged line or the end of
-the buffer. The caller reads that entry, so that the rules and the error messages are in one place.
+the buffer. The caller reads this entry, so that the rules and the error messages are in one place.
 
-We have our own parser because on one thread polars took twice and pyarrow four times as long, neither is part of the
-base install, and a table reader knows neither words with spaces nor the line and word of an error.
+On one thread, polars took twice and pyarrow four times as long as these loops. Neither is part of the base install, and
+a table reader does not support words with spaces and does not report the line and word of an error.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ Bytes = NDArray[np.uint8]
 
 SPACE, TAB, NEWLINE, RETURN, POINT, PLUS, MINUS = (ord(character) for character in " \t\n\r.+-")
 DELETE = 0x7F
-"""The printable bytes of ASCII are between the space and this one."""
+"""The printable bytes of ASCII are between the space and this byte."""
 ZERO, SMALL_E, CAPITAL_E = ord("0"), ord("e"), ord("E")
 
 LONGEST_WORD = 2**14
-"""Number of bytes without a space after which binary content cannot be words."""
+"""Number of bytes without a space from which binary content cannot be words."""
 
 NOT_FINITE = np.uint32(0x7F800000)
-"""The bits of the exponent; all are set in nan and inf."""
+"""The bits of the exponent, which are all set in nan and inf."""
 
 LARGEST_POWER = 280
 """Within 10^±280 nothing overflows or loses digits in double precision; Python parses other numbers."""
 POWERS = np.array([float(f"1e{exponent}") for exponent in range(LARGEST_POWER + 1)])
 DIGITS = np.uint64(10**18)
-"""A mantissa below this fits into 64 bits with a further digit; later digits are below `MARGIN`."""
+"""A smaller mantissa fits into 64 bits with a further digit; later digits are below `MARGIN`."""
 MARGIN = 2.0**-50
-"""Bounds the relative error of mantissa × 10^exponent: three roundings of 2^-53, that of float(text), cut digits."""
+"""A bound of the relative error of mantissa × 10^exponent, from four roundings of 2^-53 and the omitted digits."""
 
 
 @njit(inline="always")
 def _copy_word(
     source: Bytes, start: int, stop: int, words: Bytes, used: int, separator: int
 ) -> tuple[int, bool]:
-    """Append a word and a separator; return the used bytes of `words`, and whether the word is printable ASCII."""
+    """Append a word and a separator; return the number of used bytes, and whether the word is printable ASCII."""
     printable = True
     for place in range(start, stop):
         words[used + place - start] = source[place]
@@ -55,15 +55,15 @@ def read_lines(
 ) -> tuple[int, int, int]:
     """Read plain lines: a word without spaces, and one number for each column of `matrix`, each after one space.
 
-    A number is exactly float32(float(text)): both ends of the interval that contains float(text) are rounded to
-    float32, and if they differ (one number in millions) the line is not plain.
+    A number is exactly float32(float(text)). Both ends of an interval that contains float(text) are rounded to float32;
+    if they differ, which is the case for one number in millions, the line is not plain.
 
     Args:
-        text: whole lines, each ended by a newline.
-        position: where the first line starts.
-        matrix: gets the numbers, one row for each line.
-        words: gets the words, a newline after each; at least as long as `text`.
-        printable: gets whether each word is printable ASCII; as long as `matrix`.
+        text: whole lines, each with a newline at the end.
+        position: the start of the first line.
+        matrix: the output of numbers, one row for each line.
+        words: the output of words, each with a newline; at least as long as `text`.
+        printable: the output of whether each word is printable ASCII; as long as `matrix`.
 
     Returns:
         The number of lines, the position of the next one, and the number of used bytes of `words`.
@@ -148,10 +148,10 @@ def read_entries(
 
     Args:
         content: bytes from the file.
-        position: where the first entry starts.
-        matrix: gets the numbers, one row for each entry.
-        words: gets the words, a space after each; at least as long as `content`.
-        printable: gets whether each word is printable ASCII; as long as `matrix`.
+        position: the start of the first entry.
+        matrix: the output of numbers, one row for each entry.
+        words: the output of words, each with a space; at least as long as `content`.
+        printable: the output of whether each word is printable ASCII; as long as `matrix`.
 
     Returns:
         The number of entries, the position of the next one, and the number of used bytes of `words`.
@@ -167,7 +167,7 @@ def read_entries(
         stop = start
         while stop < content.shape[0] and content[stop] != SPACE:
             if content[stop] < SPACE and content[stop] not in (TAB, NEWLINE, RETURN):
-                return row, position, used  # such a word is not text
+                return row, position, used  # the word is not text
             stop += 1
         if stop == start or stop + 1 + size > content.shape[0] or stop - position >= LONGEST_WORD:
             return row, position, used

@@ -1,8 +1,8 @@
 """Read the vectors of a spaCy pipeline from its files; neither spaCy nor code of the pipeline is run.
 
-vocab/vectors is a .npy array, and vocab/key2row a MessagePack table from the hash of a word to its row; in pruned
-pipelines many words share a row. The hash is MurmurHash64A of the word's UTF-8 with seed 1, except for names in spaCy's
-table of symbols ("mark", "agent", "PERSON"), which use their number in the table.
+vocab/vectors is a .npy array, and vocab/key2row is a MessagePack table from the hash of a word to its row; in pruned
+pipelines, many words share a row. The hash is MurmurHash64A of the word in UTF-8 with seed 1. For names in spaCy's
+table of symbols ("mark", "agent", "PERSON"), it is their number in the table.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def read_pipeline(folder: Path, words: Collection[str]) -> WordVectors:
 
 
 def _check_mode(path: Path) -> None:
-    if not path.exists():  # before spaCy 3.2 there was one mode, and no such file
+    if not path.exists():  # before spaCy 3.2, there was only one mode and no such file
         return
     with reading(path, noun="cannot be read: it"):
         mode = str(json.loads(path.read_text(encoding="utf-8")).get("mode", "default"))[:LONGEST_MODE]
@@ -112,7 +112,7 @@ def _check_mode(path: Path) -> None:
 
 
 def _table(path: Path) -> NDArray[np.float32]:
-    """Return the rows, memory-mapped, so that only those of wanted words are read."""
+    """Return the memory-mapped rows, so that only those of wanted words are read."""
     vectors: NDArray[np.float32] = map_array(path)
     if vectors.ndim != 2 or vectors.dtype.kind != "f":
         raise VectorFileError(
@@ -182,7 +182,7 @@ def _symbols() -> dict[str, int]:
 
 
 def _murmur_hash(content: bytes) -> int:
-    """Return MurmurHash64A (Austin Appleby): 8 bytes at a time, the rest at the end."""
+    """Return MurmurHash64A (Austin Appleby), which processes 8 bytes at a time and the rest at the end."""
     value = _SEED ^ (len(content) * _PRIME & _MASK)
     whole = len(content) // 8
     for (block,) in struct.iter_unpack("<Q", content[: 8 * whole]):

@@ -1,10 +1,10 @@
 """Read word vectors in word2vec's text and binary formats, fastText .vec and GloVe text.
 
-A text file is scanned: numpy finds the line ends and counts the separators of every line, so that every ragged line is
-detected, and only the lines of wanted words are parsed. If all words are wanted, a compiled loop reads the plain lines,
-and Python reads the others. A word may contain spaces (GloVe 840B has ". . ."): the last d fields of a line are its
-numbers, and the rest is the word. A binary file has a line "words dimensions", and then for each word the word, a space
-and float32 numbers.
+In a text file, numpy finds the ends of lines and counts the separators of every line, so that every ragged line is
+detected; only the lines of wanted words are parsed. If all words are wanted, a compiled loop reads the plain lines, and
+Python reads the others. A word may contain spaces (GloVe 840B has ". . ."); the last d fields of a line are its
+numbers, and the rest is the word. A binary file has a line "words dimensions" and then, for each word, the word, a
+space and float32 numbers.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from weatherglass.vectors.collector import Collector, EveryWord, Kernel, WordVec
 from weatherglass.warnings import Warning
 
 BLOCK = 2**20
-"""Bytes read at a time; larger blocks do not fit into the processor's cache and are slower."""
+"""Number of bytes that are read at a time; larger blocks do not fit into the processor's cache and are slower."""
 
 LONGEST_LINE = 64 * 2**20
 SAMPLE = 1000
-"""Lines from which the number of dimensions is detected."""
+"""Number of lines from which the number of dimensions is detected."""
 
 HEADER = re.compile(rb"[ \t]*(\d{1,12})[ \t]+(\d{1,7})[ \t]*\r?(?:\n|\Z)")
 """The first line of a word2vec file: the numbers of words and of dimensions."""
@@ -38,7 +38,7 @@ TWO_NUMBERS = re.compile(rb"[ \t]*\d+[ \t]+\d+[ \t]*\r?")
 SPACE, NEWLINE = ord(" "), ord("\n")
 
 MANY_NUMBERS = 2**17
-"""Number of numbers from which loading the compiled loop pays off; Python parses them in about 50 ms."""
+"""The count of numbers from which loading the compiled loop saves time; Python parses them in about 50 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,28 +48,28 @@ class Layout:
     width: int
     """Number of numbers on a line."""
     separators: int
-    """Number of spaces on a usual line; word2vec and fastText end each line with one."""
+    """Number of spaces on a regular line; word2vec and fastText end each line with a space."""
     tabs: bool
     """Whether tabs also separate fields."""
     count: int | None
-    """Number of words that the first line states; None without such a line."""
+    """Number of words according to the first line; None without a header."""
 
     @property
     def expected(self) -> str:
         """Return the width and its source for messages."""
-        source = "most lines have" if self.count is None else "the first line promises"
+        source = "most lines have" if self.count is None else "the first line states"
         return f"{source} {self.width}"
 
 
 def read_text(file: BinaryIO, collector: Collector) -> WordVectors:
-    """Scan lines of text for the wanted words.
+    """Read the wanted words from lines of text.
 
     Raises:
         VectorFileError: if it is not a file of vectors, is ragged, or does not have the stated number of lines.
     """
     unfinished: list[bytes] = []
     blocks = _blocks(file, collector, unfinished)
-    # Two blocks, since the first could contain only the header.
+    # Two blocks are read, since the first could contain only the header.
     start = b"".join(itertools.islice(blocks, 2)).removeprefix(b"\xef\xbb\xbf")
     layout = detect_layout(start, collector)
     scan = _Scan(layout, collector, start)
@@ -82,7 +82,7 @@ def read_text(file: BinaryIO, collector: Collector) -> WordVectors:
         scan.block(block)
     if layout.count not in (None, scan.words):
         raise VectorFileError(
-            f"{collector.path}: the first line promises {layout.count} words, but {scan.words} follow; "
+            f"{collector.path}: the first line states {layout.count} words, but {scan.words} follow; "
             "the file may be cut off"
         )
     if unfinished and unfinished[0].strip():
@@ -91,7 +91,7 @@ def read_text(file: BinaryIO, collector: Collector) -> WordVectors:
 
 
 def _blocks(file: BinaryIO, collector: Collector, unfinished: list[bytes]) -> Iterator[bytes]:
-    """Yield the file in blocks of whole lines; a last line without a newline is also appended to `unfinished`."""
+    """Yield blocks of whole lines; a last line without a newline is also appended to `unfinished`."""
     rest = b""
     while piece := file.read(BLOCK):
         cut = piece.rfind(b"\n") + 1
@@ -140,7 +140,7 @@ def detect_layout(block: bytes, collector: Collector) -> Layout:
 
 
 def _is_vector_of_one(lines: list[bytes]) -> bool:
-    """Return whether "5 3" is the word 5 with one number, and not a header, because the next line is a pair, too."""
+    """Return whether "5 3" is the word 5 with one number, and not a header, because the next line is also a pair."""
     return len(lines) > 1 and len(_fields(lines[1])) == 2 and _fields(lines[0])[1] != b"1"
 
 
@@ -155,7 +155,7 @@ def has_numbers(line: bytes, width: int) -> bool:
 
 
 def _number(field: bytes) -> float | None:
-    """Return the number in a field; None if it is not a number. Only Python reads 1_000 as one."""
+    """Return the number in a field; None if it is not a number, which includes 1_000, although Python accepts it."""
     try:
         return None if b"_" in field else float(field)
     except ValueError:
@@ -169,7 +169,7 @@ def _begins(line: bytes) -> str:
 
 
 class _Scan:
-    """Read blocks of lines, and count lines and words."""
+    """Read blocks of lines, and count the lines and words."""
 
     def __init__(self, layout: Layout, collector: Collector, start: bytes) -> None:
         self.layout = layout
@@ -177,7 +177,7 @@ class _Scan:
         self.line = 0
         self.words = 0
         wanted = collector.wanted
-        # A wanted word may contain spaces; its line is recognised by the part before the first one.
+        # A wanted word may contain spaces, so its line is recognised by the part before the first space.
         self._first_fields: EveryWord | set[bytes] = (
             wanted if isinstance(wanted, EveryWord) else {word.partition(b" ")[0] for word in wanted}
         )
@@ -207,9 +207,9 @@ class _Scan:
         self.line += len(ends)
 
     def check_end(self, last: bytes) -> None:
-        """Warn that a last line without a newline may be cut inside its last number, since every tool writes a newline.
+        """Warn that a last line without a newline may be truncated, since every tool writes a newline.
 
-        There is no warning if all numbers of the line have as many decimals as the last.
+        There is no warning if all numbers of the line have the same number of decimals.
 
         Raises:
             VectorFileError: if it is the only line, so that its length cannot be checked, or has no numbers.
@@ -234,7 +234,7 @@ class _Scan:
     def _keep_every_line(
         self, block: bytes, characters: NDArray[np.uint8], every: EveryWord, read_lines: Kernel
     ) -> None:
-        """Read plain lines in the compiled loop, and each line that is not plain in Python."""
+        """Read plain lines in the compiled loop, and all other lines in Python."""
         position, line, checked, width = 0, self.line, False, self.layout.width
         words = np.empty(len(block), np.uint8)
         printable = np.empty(len(block), np.bool_)
@@ -257,7 +257,7 @@ class _Scan:
         self.line = line
 
     def _check(self, block: bytes, characters: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """Check lines with an unusual number of separators, and return where the lines end."""
+        """Check lines with an irregular number of separators, and return the ends of all lines."""
         ends = np.flatnonzero(characters == NEWLINE)
         starts = np.concatenate(([0], ends[:-1] + 1))
         separators = np.add.reduceat(characters == SPACE, starts, dtype=np.int32)
@@ -270,7 +270,7 @@ class _Scan:
         return ends
 
     def _add(self, line: bytes, number: int) -> None:
-        """Keep a line, which ends with a newline, if its word is wanted; plain ones are read by the compiled loop."""
+        """Keep a line, which ends with a newline, if its word is wanted; the compiled loop reads plain lines."""
         lines = 0
         if self._read_lines is not None:
             row = np.empty((1, self.layout.width), dtype=np.float32)
@@ -301,29 +301,29 @@ class _Scan:
 
 
 FEW_BYTES = 2**20 - 1
-"""A file of at most this many bytes is read without the compiled loop."""
+"""The largest number of bytes of a file that is read without the compiled loop."""
 
 LONGEST_WORD = 2**14  # also in kernels.py, whose import loads numba
-"""Number of bytes without a space after which the content cannot be words."""
+"""Number of bytes without a space from which the content cannot be words."""
 
 CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 BINARY_SAMPLE = 4096
 
 
 def is_binary(head: bytes) -> bool:
-    """Return whether a file with a word2vec header contains raw numbers and not digits."""
+    """Return whether a file with a word2vec header contains binary numbers and not digits."""
     header = HEADER.match(head)
     if header is None:
         return False
     body = head[header.end() :]
     if has_numbers(body.partition(b"\n")[0], int(header[2])):
         return False
-    # Not a plain line: raw numbers, which may all be printable, or text that is ragged from the start.
+    # This is not a plain line, so it is binary numbers, which may all be printable, or text that is ragged.
     return not _is_text(body[:BINARY_SAMPLE]) or _has_entries(body, int(header[1]), int(header[2]))
 
 
 def _has_entries(body: bytes, count: int, width: int) -> bool:
-    """Return whether the body is exactly `count` words, each followed by a space and `width` raw numbers."""
+    """Return whether the body is exactly `count` words, each followed by a space and `width` binary numbers."""
     position = 0
     for _ in range(count):
         space = body.find(b" ", position)
@@ -334,7 +334,7 @@ def _has_entries(body: bytes, count: int, width: int) -> bool:
 
 
 def _is_text(sample: bytes) -> bool:
-    """Return whether a sample is text; its last character may be cut off, here or by word2vec in a long word."""
+    """Return whether a sample is text; its last character may be truncated, here or by word2vec in a long word."""
     try:
         sample.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -347,7 +347,7 @@ class _Window:
     """The part of a file that is being read, in one buffer."""
 
     def __init__(self, file: BinaryIO, start: bytes, longest_entry: int) -> None:
-        """Take the file, the bytes that were read already, and the number of bytes that must fit into the buffer."""
+        """Create a window of the file, which begins with `start`, and has room for the longest entry."""
         self.content = bytearray(max(BLOCK, longest_entry))
         self.content[: len(start)] = start
         self.length = len(start)
@@ -359,11 +359,11 @@ class _Window:
         return self.length - position < self._longest_entry
 
     def find_space(self, position: int) -> int:
-        """Return the end of the word that starts at the position, or -1."""
+        """Return the end of the word that starts at the position; -1 if there is none."""
         return self.content.find(b" ", position, min(position + LONGEST_WORD, self.length))
 
     def move(self, position: int) -> bool:
-        """Drop the bytes before the position and read further ones; return whether there were any."""
+        """Drop the bytes before the position and read more; return whether there were more."""
         rest = self.length - position
         self.content[:rest] = self.content[position : self.length]
         with memoryview(self.content) as view, view[rest:] as free:
@@ -383,7 +383,7 @@ class _PlainEntries:
         self._read_entries = load_kernel("read_entries")
 
     def keep(self, position: int, entries: int) -> tuple[int, int]:
-        """Keep entries from a position on; return the number of entries read so far, and the next position."""
+        """Keep entries from a position on; return the total number of entries read, and the next position."""
         if self._read_entries is None:
             return entries, position
         length = self._window.length
@@ -453,6 +453,6 @@ def read_binary(file: BinaryIO, collector: Collector) -> WordVectors:
         position = space + 1 + size
     if window.content[position : window.length].strip() or file.read(BLOCK).strip():
         raise VectorFileError(
-            f"{collector.path}: the first line promises {count} words, but the file continues after them"
+            f"{collector.path}: the first line states {count} words, but the file continues after them"
         )
     return collector.finish(width, "word2vec binary")

@@ -18,7 +18,7 @@ from tests.messages import mentions, naming
 
 from weatherglass.arrays import AnyMatrix, AnyVector
 from weatherglass.encoders import load_encoder
-from weatherglass.encoders.base import Asked, Coverage, Encoder, Input, Observations, What
+from weatherglass.encoders.base import PER_TOKEN, Asked, Coverage, Encoder, Input, Observations, What
 from weatherglass.encoders.cache import CachedEncoder, Encoding, EncodingCache
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import DamageWarning, EncoderError
@@ -102,7 +102,7 @@ class SayingEncoder(CountingEncoder):
             np.array([len(what), *map(ord, repr(asked))], np.float64) for asked in inputs
         ]
         coverage = [Coverage((str(asked),), note=what) for asked in inputs]
-        if what == "log-probabilities":
+        if what in PER_TOKEN:
             return Observations(inputs, what, rows, coverage)
         return Observations(inputs, what, np.stack([row[-8:] * row[0] for row in rows]), coverage)
 
@@ -113,6 +113,8 @@ INPUTS: list[Asked] = [
     Input("a nurse", (0, 1)),
     Input("a nurse", kind="query"),
     Input("a nurse", (2, 7), "query"),
+    Input("a nurse", (2, 7), hidden=(0, 1)),
+    Input("a nurse", (0, 1), hidden=(2, 7)),
     "\x01text (2, 7) a nurse",
     "text (2, 7) a nurse",
 ]

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pytest
@@ -185,6 +185,21 @@ def test_the_pieces_of_a_word_are_masked_together(tiny_model: TinyModel) -> None
     assert np.abs(found - alone).max() > 1e-3
 
 
+@pytest.mark.parametrize("family", ["bert-masked", "roberta-masked"])
+def test_unmasked_log_probabilities_are_those_of_one_pass(tiny_model: TinyModel, family: str) -> None:
+    import torch
+
+    folder = tiny_model(family)
+    tokenizer, model = loaded(folder, "AutoModelForMaskedLM")
+    observed = encoder(folder).observe(SENTENCES, "unmasked-log-probabilities")
+    for text, found in zip(SENTENCES, observed.values, strict=True):
+        ids = tokenizer(text, return_tensors="pt")["input_ids"]
+        with torch.no_grad():
+            predicted = model(input_ids=ids).logits[0].log_softmax(-1)
+        expected = predicted[torch.arange(ids.shape[1]), ids[0]][1:-1]
+        np.testing.assert_allclose(found, expected, atol=CLOSE)
+
+
 @pytest.mark.parametrize("family", ["bert-masked", "gpt2-causal"])
 def test_other_texts_in_the_batch_change_nothing(tiny_model: TinyModel, family: str) -> None:
     model = encoder(tiny_model(family), dtype="float32")
@@ -272,7 +287,7 @@ def test_a_pair_in_memory_gives_the_same(tiny_model: TinyModel, family: str) -> 
     tokenizer, model = loaded(tiny_model(family), kind)
     model.train()
     held = wg.model((model, tokenizer))
-    for what in get_args(What):
+    for what in sorted(held.gives):
         expected = encoder(tiny_model(family)).observe(INPUTS, what).values
         for found, row in zip(held.observe(INPUTS, what).values, expected, strict=True):
             np.testing.assert_allclose(found, row, atol=CLOSE)

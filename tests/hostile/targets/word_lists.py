@@ -25,6 +25,13 @@ DATA = (
     b"  1 licence\n07542675 12 n 02 joy 0 joyfulness 0 001 @ 07532440 n 0000 | glad\n"
     b"00000001 04 a 03 good(a) 0 well 0 x_y 0\n"
 )
+RANKED = b'[chef]\nqueries = ["cook", "bake"]\npassages = ["{name} cooks", "{Their} bread by {name}"]\n'
+NAMES = b'[A]\nnames = ["Ann", "Eve"]\nthey = "she"\n[B]\nnames = ["Ben", "Tom"]\n'
+SCORES = b"query,passage,name,score\n" + b"".join(
+    b"q,%s,%s,%d.5\n" % (passage, name, n)
+    for passage in (b"p", b"r")
+    for n, name in enumerate((b"Ann", b"Eve", b"Ben", b"Tom"))
+)
 EXCEPTIONS = b"geese goose\nwolves wolf\n"
 PARTS = ("noun", "verb", "adj", "adv")
 WORDNET = {
@@ -104,15 +111,41 @@ def _texts(path: Path) -> Reading:
 
 def _stored_scores(path: Path) -> Reading:
     from weatherglass.catalogue.stereoset import read_stereoset
+    from weatherglass.encoders.scores import read_stereoset_scores
     from weatherglass.reproduce.kurita2019 import read_word_scores
-    from weatherglass.reproduce.nadeem2021 import read_scores
 
     if path.suffix == ".tsv":
         return Reading({name: scores.tolist() for name, scores in read_word_scores(path).items()})
-    return Reading(read_stereoset(path) if path.name == "dev.json" else read_scores(path))
+    return Reading(read_stereoset(path) if path.name == "dev.json" else read_stereoset_scores(path))
+
+
+def _rankings(path: Path) -> Reading:
+    from weatherglass.ranking.scores import read_scores
+    from weatherglass.ranking.texts import groups_of, lines_of, read_materials
+
+    names = {"A": ["Ann", "Eve"], "B": ["Ben", "Tom"]}
+    if path.name == "scores.csv":
+        return Reading(read_scores(path, groups_of(names)).values.tolist())
+    if path.name.startswith("names"):
+        return Reading(groups_of(str(path)))
+    if path.name == "others.txt":
+        return Reading(list(lines_of(path)))
+    return Reading(read_materials(path, path, names))
 
 
 WORD_LISTS = (
+    Target(
+        "texts, names and scores of rankings",
+        lambda _: [
+            Sample({"ranked.toml": RANKED}, {"ranked.toml": of_toml(tomllib.loads(RANKED.decode()))}),
+            Sample({"ranked.csv": b"topic,text\nchef,{name} cooks\nchef,bread by {name}\n"}),
+            Sample({"names.toml": NAMES}, {"names.toml": of_toml(tomllib.loads(NAMES.decode()))}),
+            Sample({"names.csv": b"group,name,they\nA,Ann,she\nA,Eve,she\nB,Ben,\nB,Tom,\n"}),
+            Sample({"scores.csv": SCORES}),
+            Sample({"others.txt": b"one passage\nand another\n"}),
+        ],
+        _rankings,
+    ),
     Target(
         "stored scores of sentences and words",
         lambda _: [

@@ -29,7 +29,7 @@ from weatherglass.reliability.study_file import Study
 from weatherglass.reliability.tables import SHOWN, SeedBatch, SeedNumber, read_rows
 from weatherglass.report.study.figures import drawings
 from weatherglass.report.study.page import write_page
-from weatherglass.report.study.plots import Subject
+from weatherglass.report.study.plots import FigureSubject
 from weatherglass.report.study.tables import coverage_matrix, seed_groups, spanned
 from weatherglass.report.study.terminal import answer_lines
 from weatherglass.report.study.words import STABLE, summarise
@@ -58,7 +58,7 @@ def hostile(undisturbed: tuple[Path, StudyResult], tmp_path_factory: pytest.Temp
             replace(
                 drawing,
                 kind=HOSTILE[number % 5],
-                subject=Subject(HOSTILE[number % 3], HOSTILE[number % 5]),
+                subject=FigureSubject(HOSTILE[number % 3], HOSTILE[number % 5]),
                 name=f"{HOSTILE[number % 5]}{number}",
                 title=HOSTILE[number % 5],
                 caption=HOSTILE[number % 5],

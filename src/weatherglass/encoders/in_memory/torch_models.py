@@ -174,7 +174,7 @@ class InMemoryTransformer(TransformerEncoder):
             return super().observe(inputs, what)
 
     @property
-    def _head(self) -> str | None:
+    def head(self) -> str | None:
         return head_of([type(self._pair[0]).__name__])
 
     @cached_property
@@ -236,7 +236,7 @@ def content_of_tokenizer(tokenizer: Any) -> str | None:
 
 
 def check_pair(model: Any, tokenizer: Any) -> None:
-    """Refuse a pair in the wrong order or of two models."""
+    """Refuse a pair in the wrong order, or a pair of two models."""
     if not hasattr(tokenizer, "convert_ids_to_tokens") or not hasattr(model, "config"):
         raise EncoderError(
             f"a pair should be (model, tokenizer) of transformers, but is "

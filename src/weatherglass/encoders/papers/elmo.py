@@ -33,7 +33,7 @@ BEGIN_WORD: Final = 258
 END_WORD: Final = 259
 PADDING: Final = 260
 CHARACTERS: Final = 261
-"""256 bytes and the five marks. Implementations that pad whole sentences add a 262nd, which no word contains."""
+"""The number of characters: 256 bytes and five marks. Implementations that pad sentences add one that no word uses."""
 
 
 def character_ids(words: Sequence[str], width: int) -> Integers:
@@ -204,7 +204,7 @@ BATCH: Final = 64
 
 @dataclass(slots=True, eq=False)
 class ElmoEncoder(Encoder):
-    """Encode texts with ELMo: 1024 dimensions, or three times as many with layers=concat."""
+    """Encode texts with ELMo, in 1024 dimensions, or in three times as many with layers=concat."""
 
     costly: ClassVar[bool] = True
 

@@ -1,7 +1,7 @@
-"""Compute ELMo's network in torch: a character CNN and a bidirectional language model (Peters et al. 2018).
+"""Compute the network of ELMo in torch, a character CNN and a bidirectional language model (Peters et al. 2018).
 
 The weights have the names and layouts of the original HDF5 file, so that the code can be compared with the paper. Texts
-in a batch have equal length: nothing is padded, and a vector cannot depend on other texts.
+in a batch have equal length, so that nothing is padded and a vector does not depend on other texts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Encode with GenSen (Subramanian et al. 2018): the last states of bidirectional GRUs, trained on many tasks.
+"""Encode with GenSen (Subramanian et al. 2018), by the last states of bidirectional GRUs trained on many tasks.
 
 The paper describes BiLSTMs, but the published checkpoints are GRUs of one or two layers, as here.
 """
@@ -131,7 +131,7 @@ class Expansion:
         from_glove, to_own = glove.astype(np.float64), own.astype(np.float64)
         glove_mean, own_mean = from_glove.mean(axis=0), to_own.mean(axis=0)
         centred = from_glove - glove_mean
-        # By the normal equations: 300 unknowns and tens of thousands of words are well conditioned in float64.
+        # The normal equations are used; 300 unknowns and tens of thousands of words are well conditioned in float64.
         weight = np.linalg.lstsq(centred.T @ centred, centred.T @ (to_own - own_mean), rcond=None)[0]
         return cls(weight, own_mean - glove_mean @ weight)
 

@@ -1,9 +1,9 @@
-"""Encode with InferSent (Conneau et al. 2017): the maximum over time of a BiLSTM over word vectors, 4096 dimensions.
+"""Encode with InferSent (Conneau et al. 2017), by the maximum over time of a BiLSTM over word vectors.
 
-Version 1 reads GloVe vectors and puts <s> and </s> around a text; version 2 reads fastText vectors and puts <p> and
-</p> around it. The vectors in the spec determine the version. In the released code of version 1, the zeros of padding
-count in the maximum, so that a vector depends on its batch. Here nothing is padded, as in the paper and in that code
-with one text per batch.
+A vector has 4096 dimensions. Version 1 reads GloVe vectors and puts <s> and </s> around a text; version 2 reads
+fastText vectors and puts <p> and </p> around it. The vectors in the spec determine the version. In the released code of
+version 1, the zeros of padding count in the maximum, so that a vector depends on its batch. Here, nothing is padded, as
+in the paper and in that code with one text per batch.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Compute what InferSent and GenSen share: bidirectional LSTM and GRU layers in numpy, and lookup of word vectors.
+"""Provide the parts that InferSent and GenSen share: bidirectional LSTM and GRU layers in numpy, and word vectors.
 
-Weights have the layout of torch. Both models need only the base install. Sequences in a batch have equal length:
-nothing is padded, and a vector cannot depend on other texts.
+Weights have the layout of torch. Both models need only the base install. Sequences in a batch have equal length, so
+that nothing is padded and a vector does not depend on other texts.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ Cell = Callable[[Array, Direction], Array]
 
 
 def lstm(inputs: Array, weights: Direction) -> Array:
-    """Compute an LSTM from zero state (Hochreiter & Schmidhuber 1997); gates: input, forget, candidate, output."""
+    """Compute an LSTM from the zero state (Hochreiter & Schmidhuber 1997).
+
+    The gates are in the order input, forget, candidate, output.
+    """
     from scipy.special import expit
 
     hidden = weights.hidden
@@ -61,9 +64,10 @@ def lstm(inputs: Array, weights: Direction) -> Array:
 
 
 def gru(inputs: Array, weights: Direction) -> Array:
-    """Compute a GRU from zero state (Cho et al. 2014); gates: reset, update, candidate.
+    """Compute a GRU from the zero state (Cho et al. 2014).
 
-    As in torch, the reset gate is applied after the matrix and the bias of the hidden state.
+    The gates are in the order reset, update, candidate. As in torch, the reset gate is applied after the matrix and the
+    bias of the hidden state.
     """
     from scipy.special import expit
 

@@ -37,7 +37,7 @@ Engine = Callable[[list[str]], NDArray[np.float32]]
 
 @dataclass(slots=True, eq=False)
 class UseEncoder(Encoder):
-    """Encode texts with the Universal Sentence Encoder: 512 dimensions."""
+    """Encode texts with the Universal Sentence Encoder, in 512 dimensions."""
 
     costly: ClassVar[bool] = True
 
@@ -129,7 +129,7 @@ def _packaged_hash() -> str:
 
 
 def _hub_module(folder: Path) -> Engine:
-    """Load a module of TensorFlow 1: a graph without tags, with the signature "default" and tables to initialise."""
+    """Load a module of TensorFlow 1, a graph without tags with the signature "default" and tables to initialise."""
     tf: Any = import_module("tensorflow")
     graph = tf.Graph()
     with graph.as_default():

@@ -14,7 +14,7 @@ INDEFINITE_ACCUSATIVE = {**INDEFINITE, "m": "einen"}
 
 
 class German(InflectedLanguage):
-    """German: capitalised words are nouns, others adjectives; forms come from the lexicon."""
+    """The German pack, in which capitalised words are nouns and others adjectives; forms are from the lexicon."""
 
     name = "German"
     package = "weatherglass.languages.de"
@@ -34,7 +34,7 @@ class German(InflectedLanguage):
     }
 
     def guess_class(self, word: str) -> tuple[str, str]:
-        """Guess by the first letter; a lower-case word in -en may also be a verb, so its class is unknown."""
+        """Guess the class by the first letter; a lower-case word in -en may be a verb, so its class is unknown."""
         if word[:1].isupper():
             return "noun", "begins with a capital letter"
         if word.endswith(("en", "eln", "ern")):
@@ -58,7 +58,7 @@ class German(InflectedLanguage):
         return slots
 
     def shown(self, slots: Mapping[str, str]) -> str:
-        """Return the forms as readable text: der Arzt, Ärzte."""
+        """Return the forms as readable text, such as "der Arzt, Ärzte"."""
         return ", ".join(slots[slot] for slot in ("der word", "words") if slot in slots)
 
     def read_lexicon(self, content: Mapping[str, Any]) -> Lexicon:
@@ -83,7 +83,7 @@ class German(InflectedLanguage):
 
 
 def dative_plural(plural: str) -> str | None:
-    """Return the dative of a plural by the rule: den Ärzten, den Frauen, den Autos; None if the rule does not apply."""
+    """Return the dative of a plural by rule (den Ärzten, den Frauen, den Autos); None if the rule does not apply."""
     if plural.endswith(("n", "s")):
         return plural
     return plural + "n" if plural.endswith(("e", "el", "er")) else None

@@ -37,7 +37,7 @@ class Forms:
 
 
 def word_classes() -> list[str]:
-    """Return the classes that have templates: given name, adjective, …"""
+    """Return the classes that have templates, such as given name and adjective."""
     return list(templates())
 
 
@@ -74,7 +74,7 @@ def placeholders(forms: Forms) -> dict[str, str]:
 
 
 def regular_plural(noun: str) -> str:
-    """Return the plural by the rule: asters, crocuses, poppies."""
+    """Return the regular plural, as in asters, crocuses and poppies."""
     if noun.endswith(("s", "x", "z", "ch", "sh")):
         return noun + "es"
     if noun.endswith("y") and noun[-2:-1] not in VOWELS:
@@ -83,13 +83,13 @@ def regular_plural(noun: str) -> str:
 
 
 def regular_article(noun: str) -> str:
-    """Return the article by the first letter: an aster, a clover."""
+    """Return the article for the first letter, as in "an aster" and "a clover"."""
     return "an" if noun[:1] in VOWELS else "a"
 
 
 NOUNS = ("person noun", "thing noun")
 SINGULAR_ENDINGS = ("ss", "us", "is", "ics")
-"""Endings in s that a singular may have: glass, virus, iris, physics."""
+"""Endings in s of singular words, such as glass, virus, iris and physics."""
 
 KNOWN = "known from the catalogue"
 
@@ -98,8 +98,9 @@ def read_word(word: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> R
     """Return the class and the forms of a word.
 
     Args:
+        word: the word.
         file_lexicon: classes and forms in the user's file.
-        catalogue_lexicon: classes and forms of the catalogue's words.
+        catalogue_lexicon: classes and forms of the words in the catalogue.
 
     Raises:
         CatalogueError: if no class fits, as with "they".
@@ -152,13 +153,13 @@ def _guess_capitalised(word: str) -> tuple[str, str]:
 
 
 def _head(word: str) -> str:
-    """Return the head of a phrase: woman in "white woman" and in "woman of color"."""
+    """Return the head of a phrase, such as "woman" in "white woman" and in "woman of color"."""
     before_of = word.partition(" of ")[0]
     return before_of.split()[-1] if before_of.split() else word
 
 
 def word_forms(word: str, word_class: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Forms:
-    """Return singular, plural and article: from the file, the catalogue, or the rules of inflect."""
+    """Return singular, plural and article from the file, the catalogue, or the rules of inflect."""
     bare = word.strip()
     if word_class not in NOUNS and word_class in word_classes():
         return Forms(word, singular=bare, plural=bare, article="")
@@ -191,7 +192,7 @@ def _engine() -> _Engine:
 
 
 def _singular(word: str, catalogue_lexicon: Lexicon) -> str:
-    """Return the singular of a plural, else the word; the library alone turns "virus" into "viru"."""
+    """Return the singular of a plural, or else the word; the library alone would change "virus" to "viru"."""
     number = _guesses()["number"]
     head = _head(word)
     looks_plural = head.endswith(("s", "men")) or head in number["irregular_plurals"]
@@ -221,14 +222,14 @@ def _article(singular: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class English:
-    """English, with the templates of May et al. (2019) and Penn Treebank tokens."""
+    """The English pack, with the templates of May et al. (2019) and Penn Treebank tokens."""
 
     name: str = "English"
     templates_source: str = "May et al. 2019"
     templates_citation: str = "may2019"
 
     def word_classes(self) -> list[str]:
-        """Return the classes of words that have templates: given name, adjective, …"""
+        """Return the classes of words that have templates, such as given name and adjective."""
         return word_classes()
 
     def form_names(self) -> list[str]:
@@ -241,7 +242,7 @@ class English:
         return ()
 
     def slots(self) -> Mapping[str, str]:
-        """Return the slots; none needs a stated form, since rules make every form."""
+        """Return the slots; none needs a stated form, since all forms follow from rules."""
         return dict.fromkeys(("word", "a word", "words"), "")
 
     def templates(self, word_class: str) -> Sequence[str]:

@@ -16,7 +16,7 @@ NUCLEUS = re.compile(r"[iuü]?[aeoáéíóú][iuy]?|[iuü]+")
 
 
 class Spanish(InflectedLanguage):
-    """Spanish: capitalised words are names; all other classes and forms come from the lexicon."""
+    """The Spanish pack, in which capitalised words are names; other classes and forms are from the lexicon."""
 
     name = "Spanish"
     package = "weatherglass.languages.es"
@@ -38,7 +38,7 @@ class Spanish(InflectedLanguage):
     values: ClassVar[Mapping[str, Sequence[str]]] = {"gender": ("m", "f")}
 
     def fill_slots(self, word: str, word_class: str, forms: Mapping[str, str]) -> dict[str, str]:
-        """Fill slots with articles and demonstratives by gender, and with the forms of adjectives by their feminine."""
+        """Fill slots with articles and demonstratives by gender, and with adjectives by their feminine form."""
         slots = {"word": word}
         if word_class in ("subject pronoun", "possessive pronoun"):
             slots["ellos" if word.endswith("s") else "él"] = word
@@ -53,7 +53,7 @@ class Spanish(InflectedLanguage):
         return slots
 
     def shown(self, slots: Mapping[str, str]) -> str:
-        """Return the forms as readable text: un médico, los médicos; alto, alta."""
+        """Return the forms as readable text, such as "un médico, los médicos" and "alto, alta"."""
         article = "un word" if "un word" in slots else "el word"
         return ", ".join(slots[slot] for slot in (article, "los words", "m", "f") if slot in slots)
 
@@ -112,7 +112,7 @@ def _adjective(word: str, forms: Mapping[str, str]) -> dict[str, str]:
 
 
 def begins_with_stressed_a(word: str) -> bool:
-    """Return whether the first syllable is a stressed a, as in agua and hacha; the spelling shows the stress."""
+    """Return whether the first syllable is a stressed a, as in agua and hacha, according to the spelling."""
     sounded = word.lower().removeprefix("h")
     if sounded[:1] not in ("a", "á") or " " in word:
         return False
@@ -123,7 +123,7 @@ def begins_with_stressed_a(word: str) -> bool:
 
 
 def regular_plural(word: str) -> str | None:
-    """Return the plural if the rule has no exceptions; None for compounds, for -n, -s, -x and for stressed vowels."""
+    """Return the plural by rules without exceptions; None for compounds, -n, -s, -x and stressed vowels."""
     if re.search(r"[\s-]", word):
         return None
     if word.endswith(("a", "e", "o")):

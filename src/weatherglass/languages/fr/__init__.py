@@ -19,7 +19,7 @@ ELIDED = re.compile(rf"(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)[{APOSTROPHES
 
 
 class French(InflectedLanguage):
-    """French: capitalised words are names; all other classes and forms come from the lexicon."""
+    """The French pack, in which capitalised words are names; other classes and forms are from the lexicon."""
 
     name = "French"
     package = "weatherglass.languages.fr"
@@ -40,7 +40,7 @@ class French(InflectedLanguage):
     values: ClassVar[Mapping[str, Sequence[str]]] = {"gender": ("m", "f"), "elision": ("yes", "no")}
 
     def fill_slots(self, word: str, word_class: str, forms: Mapping[str, str]) -> dict[str, str]:
-        """Fill slots with articles by gender and first letter, and with the forms of adjectives by their feminine."""
+        """Fill slots with articles by gender and first letter, and with adjectives by their feminine form."""
         slots = {"word": word}
         if word_class in ("subject pronoun", "possessive pronoun"):
             slots["ils" if word in ("ils", "elles") or word.startswith("les ") else "il"] = word
@@ -53,12 +53,12 @@ class French(InflectedLanguage):
         return slots
 
     def shown(self, slots: Mapping[str, str]) -> str:
-        """Return the forms as readable text: un médecin, médecins; heureux, heureuse."""
+        """Return the forms as readable text, such as "un médecin, médecins" and "heureux, heureuse"."""
         article = "un word" if "un word" in slots else "le word"
         return ", ".join(slots[slot] for slot in (article, "words", "m", "f") if slot in slots)
 
     def tokenise(self, text: str) -> list[str]:
-        """Return words and punctuation marks; an elided word is a token with its apostrophe: l' homme."""
+        """Return words and punctuation marks; an elided word is a token with its apostrophe, as in l' homme."""
         return [piece for token in word_tokens(text) for piece in _cut_elision(token)]
 
     def read_lexicon(self, content: Mapping[str, Any]) -> Lexicon:
@@ -107,18 +107,18 @@ def _adjective(word: str, forms: Mapping[str, str]) -> dict[str, str]:
 
 
 def elided_before(word: str) -> bool | None:
-    """Return whether le and la become l'; None before h and y, where it depends on the word: l'homme, le héros."""
+    """Return whether le and la become l'; None before h and y, where it depends on the word (l'homme, le héros)."""
     first = word[:1].lower()
     return None if first in ("h", "y") else first in VOWELS
 
 
 def feminine_plural(feminine: str) -> str:
-    """Return the feminine plural: belle, belles; a feminine that does not end in e is invariable."""
+    """Return the feminine plural, such as "belles"; a feminine form that does not end in e is invariable."""
     return feminine + "s" if feminine.endswith("e") else feminine
 
 
 def regular_plural(word: str) -> str | None:
-    """Return the plural if the rule has no exceptions; None for compounds and for -al, -ail, -au, -eu and -ou."""
+    """Return the plural by rules without exceptions; None for compounds, -al, -ail, -au, -eu and -ou."""
     if re.search(r"[\s-]", word) or word.endswith(("al", "ail", "au", "eu", "ou")):
         return None
     return word if word.endswith(("s", "x", "z")) else word + "s"

@@ -1,4 +1,4 @@
-"""Find whether words belong to a language, by lists of frequent words and by the scripts of their letters."""
+"""Determine whether words belong to a language, by lists of frequent words and by the scripts of their letters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def listed_words(language: str) -> frozenset[str] | None:
 
 
 def is_listed(text: str, language: str) -> bool:
-    """Return whether every word of a text, or every part of a hyphenated one, is in the list of the language."""
+    """Return whether every word of a text, or every part of a hyphenated word, is in the list of the language."""
     listed = listed_words(language)
     if listed is None:
         return True
@@ -38,7 +38,7 @@ def is_listed(text: str, language: str) -> bool:
 
 
 def scripts(text: str) -> frozenset[str]:
-    """Return the scripts of the letters of a text: Latin, Cyrillic, …; Japanese counts as one script.
+    """Return the scripts of the letters of a text, such as Latin and Cyrillic; Japanese counts as one script.
 
     >>> sorted(scripts("Москвa"))
     ['Cyrillic', 'Latin']

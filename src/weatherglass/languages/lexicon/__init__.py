@@ -1,9 +1,9 @@
-"""Find numbers of senses and most common parts of speech of words in installed dictionaries.
+"""Find the number of senses and the most common part of speech of words in installed dictionaries.
 
-Parts of speech are in the 12-tag universal set of Petrov et al. (2012). Du et al. count tags in the Brown corpus, which
-no package registry offers. The nearest installable source is the lexicon of Brill's tagger, the most likely tag of each
-word in the Brown corpus and the Penn Treebank. It is a text file in the PyPI package textblob (MIT), which is read
-without importing textblob.
+Parts of speech are from the universal set of 12 tags of Petrov et al. (2012). Du et al. count tags in the Brown corpus,
+which no package registry offers. The nearest installable source is the lexicon of Brill's tagger, with the most likely
+tag of each word in the Brown corpus and the Penn Treebank. It is a text file in the PyPI package textblob (MIT), which
+is read without importing textblob.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ UNIVERSAL_DEPENDENCIES: Mapping[str, str] = {
     "sconj": "adp",
     "sym": "x",
 }
-"""Tags of the later set, which spaCy uses, that differ."""
+"""The tags of Universal Dependencies, which spaCy uses, that differ from the universal tags."""
 
 
 def find_pos_lexicon() -> Path | None:
@@ -63,7 +63,7 @@ def find_pos_lexicon() -> Path | None:
 
 
 def read_brill(path: Path) -> dict[str, str]:
-    """Return the universal tag of every word in lower case; an entry in lower case overrides "May" and "US"."""
+    """Return the universal tag of every word in lower case; a lower-case entry has priority over "May" and "US"."""
     tags: dict[str, str] = {}
     capitalised: dict[str, str] = {}
     for line in path.read_text("utf-8").splitlines():
@@ -83,7 +83,7 @@ def universal_tag(text: str, where: str) -> str:
     'noun'
 
     Raises:
-        WeatherglassError: for an unknown tag, with its place.
+        WeatherglassError: if the tag is unknown, with its place.
     """
     tag = text.lower()
     tag = UNIVERSAL_DEPENDENCIES.get(tag, tag)
@@ -104,13 +104,13 @@ class Lexicon:
     """Senses and parts of speech of words; None if no source is installed."""
 
     senses: Mapping[str, int] | None
-    """Number of senses; words without senses are left out."""
+    """The number of senses of each word; words without senses are left out."""
     parts: Mapping[str, str] | None
-    """Universal tag; unlisted words are left out."""
+    """The universal tag of each word; unlisted words are left out."""
     sources: tuple[str, ...] = ()
-    """The source of each, one line each."""
+    """The sources, one line each."""
     missing: tuple[str, ...] = ()
-    """What is missing and how to install it, one line each."""
+    """The missing sources and how to install them, one line each."""
 
     def knows(self, word: str) -> bool:
         """Return whether `word` is in every available source."""
@@ -126,7 +126,7 @@ def find_lexicon(words: Iterable[str], senses: Path | None = None, parts: Path |
         parts: a file of two columns, word and tag, instead of Brill's lexicon.
 
     Returns:
-        The lexicon. A missing source is not an error: the regression omits its feature.
+        The lexicon. A missing source is not an error; the regression omits its feature.
 
     Raises:
         WeatherglassError: if a given file cannot be read.

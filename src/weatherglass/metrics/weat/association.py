@@ -1,4 +1,4 @@
-"""Name an association, `similarity/statistic`: its text form is its identity and its spelling everywhere."""
+"""Define associations, `similarity/statistic`; the text of an association is its identity and its spelling."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ class Association:
 
     @classmethod
     def parse(cls, text: str) -> Association:
-        """Return the association that is written `similarity/statistic`.
+        """Return the association of the text `similarity/statistic`.
 
         Raises:
-            UnknownNameError: naming the nearest association there is.
+            UnknownNameError: if it is unknown, with a suggestion.
         """
         similarity, slash, statistic = checked_text("a measure", text).partition("/")
         if not slash:
@@ -82,7 +82,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         for statistic in ("mean", "median", "min", "max", "eq2")
     ),
 }
-"""Associations that go by one name: those of Azarpanah & Farhadloo (2021) are all but `dot`."""
+"""Groups of associations by name; Azarpanah & Farhadloo (2021) use all similarities except `dot`."""
 
 
 def known_associations() -> list[Association]:
@@ -91,10 +91,10 @@ def known_associations() -> list[Association]:
 
 
 def select_associations(patterns: Sequence[str]) -> list[Association]:
-    """Return the associations that names, groups and globs stand for, each once, in the order first requested.
+    """Return the associations that match names, groups and globs, each once, in the order of the request.
 
-    `*` is every registered association, `*/mean` every similarity with the mean, `azarpanah2021` the twenty
-    of that paper.
+    `*` means every registered association, `*/mean` every similarity with the mean, and `azarpanah2021` the twenty
+    associations of that paper.
 
     >>> [str(one) for one in select_associations(["cosine/m*n", "dot/eq2"])]
     ['cosine/mean', 'cosine/median', 'cosine/min', 'dot/eq2']
@@ -116,10 +116,10 @@ def select_associations(patterns: Sequence[str]) -> list[Association]:
 
 def _unknown(text: str) -> UnknownNameError:
     names = [*map(str, known_associations()), *GROUPS]
-    # A bare "cosine" is nearest to the default statistic of that similarity, not to whichever association sorts first.
+    # For a similarity alone, such as "cosine", its default statistic is suggested.
     hint = f"; did you mean '{text}/mean'?" if text in SIMILARITIES else did_you_mean(text, names)
     return UnknownNameError(
-        f"unknown measure '{shown(text)}'{hint} (a measure is similarity/statistic, or a glob over them, or "
+        f"unknown metric '{shown(text)}'{hint} (an association is similarity/statistic, a glob over these, or "
         f"{', '.join(GROUPS)}; similarities: {', '.join(SIMILARITIES.names())}; "
         f"statistics: {', '.join(STATISTICS.names())})"
     )

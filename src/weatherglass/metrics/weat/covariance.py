@@ -1,7 +1,7 @@
-"""Estimate the covariance of an attribute set for Mahalanobis distance: graphical lasso, Ledoit–Wolf (docs/methods 1).
+"""Estimate the covariance of an attribute set for Mahalanobis distance, by graphical lasso or Ledoit–Wolf.
 
-The graphical lasso minimises −log det Θ + tr(SΘ) + λ Σ_{i≠j} |Θ_ij| over positive definite Θ (Friedman, Hastie &
-Tibshirani 2008) by ADMM; the alternating steps are those of Boyd et al. (2011, section 6.5).
+docs/methods 1 describes both. The graphical lasso minimises −log det Θ + tr(SΘ) + λ Σ_{i≠j} |Θ_ij| over positive
+definite Θ (Friedman, Hastie & Tibshirani 2008) by ADMM, with the alternating steps of Boyd et al. (2011, section 6.5).
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from weatherglass.registry import Registry
 
 FOLDS = 3
 GRID = 4
-"""Penalties tried at a time."""
+"""Number of penalties in a grid."""
 PASSES = 4
-"""How often a grid is laid: first over two decades, then each time between the neighbours of the best."""
+"""Number of grids: the first spans two decades, and each further one is between the neighbours of the best penalty."""
 GAP = 1e-4
-"""A fit ends when its objective is certainly this near to the optimum."""
+"""A fit ends when the duality gap of its objective is at most this."""
 GAP_PER_DIMENSION_IN_FOLDS = 2e-4
-"""Looser in cross-validation, where fits are only compared: 0.06 at d = 300."""
+"""The looser gap in cross-validation, in which fits are only compared; 0.06 for 300 dimensions."""
 BEATEN_BY = 10
-"""In the folds, a fit also ends when its score lies this many gaps below another penalty's: it will not win."""
+"""In cross-validation, a fit also ends when its score is this many gaps below that of another penalty."""
 MOST_ITERATIONS = 3000
 OVER_RELAXATION = 1.9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """A solution and the certificate that comes with it."""
+    """A solution with its duality gap."""
 
     precision: Matrix
     """Θ, with exact zeros."""
     dual: Matrix
-    """Σ − S for a Σ feasible in the dual problem: no entry exceeds the penalty, the diagonal is 0."""
+    """Σ − S for a feasible Σ of the dual problem; its diagonal is 0, and no entry exceeds the penalty."""
     gap: float
-    """How far the objective of Θ can be from the optimum at most; inf if Θ is not positive definite."""
+    """A bound of the difference between the objective of Θ and the optimum; inf if Θ is not positive definite."""
 
 
 def graphical_lasso(
@@ -54,14 +54,14 @@ def graphical_lasso(
 
     Args:
         S: a sample covariance, singular or not, with a positive diagonal.
-        penalty: λ, laid on the off-diagonal entries.
+        penalty: λ, the penalty on off-diagonal entries.
         gap: the duality gap to reach.
         start: the fit of a similar problem.
-        enough: whether to accept a precision with this gap, although it is larger than `gap`.
+        enough: returns whether to accept a precision matrix with a larger gap than `gap`.
     """
     fit = start or Fit(np.diag(1 / np.diag(S)), np.diag(np.diag(S)) - S, math.inf)
     theta, dual = fit.precision, np.clip(fit.dual, -penalty, penalty)
-    rho = 7 * penalty * float(np.trace(S)) / len(S)  # Θ goes as 1/S and λ as S, so the step goes as S².
+    rho = 7 * penalty * float(np.trace(S)) / len(S)  # Θ scales as 1/S and λ as S, so the step scales as S²
     for iteration in range(0, MOST_ITERATIONS, 2):
         reached = _gap(S, penalty, theta, dual)
         if reached <= gap or enough(theta, reached):
@@ -69,7 +69,7 @@ def graphical_lasso(
         for _ in range(2):
             before = theta
             smooth, theta, dual = _alternate(S, penalty, rho, theta, dual)
-        if iteration < MOST_ITERATIONS // 2:  # Later a fixed step ensures convergence.
+        if iteration < MOST_ITERATIONS // 2:  # later, a fixed step ensures convergence
             rho *= _balance(rho, smooth - theta, theta - before, theta, dual)
     return Fit(theta, dual, reached)
 
@@ -77,7 +77,7 @@ def graphical_lasso(
 def _alternate(
     S: Matrix, penalty: float, rho: float, theta: Matrix, dual: Matrix
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """Take one step of ADMM: the smooth part by eigenvalues, the penalty by soft thresholding, then the dual."""
+    """Take one step of ADMM: the smooth part by eigenvalues, the penalty by soft thresholding, and then the dual."""
     values, vectors = np.linalg.eigh(rho * theta - dual - S)
     vectors *= np.sqrt((values + np.sqrt(values**2 + 4 * rho)) / (2 * rho))
     smooth = vectors @ vectors.T
@@ -88,7 +88,7 @@ def _alternate(
 
 
 def _balance(rho: float, primal: Matrix, change: Matrix, theta: Matrix, dual: Matrix) -> float:
-    """Return the factor of the step that keeps both residuals, each relative to its own size, in balance."""
+    """Return the factor of the step that balances the two relative residuals."""
     norm = np.linalg.norm
     behind = float(norm(primal) / norm(theta))
     ahead = float(rho * norm(change) / max(float(norm(dual)), np.finfo(float).tiny))
@@ -104,7 +104,7 @@ def _gap(S: Matrix, penalty: float, theta: Matrix, dual: Matrix) -> float:
 
 
 def log_determinant(matrix: Matrix) -> float:
-    """Return log det of a symmetric matrix, −inf if it is not positive definite."""
+    """Return log det of a symmetric matrix; −inf if it is not positive definite."""
     try:
         factor = np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:
@@ -113,10 +113,10 @@ def log_determinant(matrix: Matrix) -> float:
 
 
 def sample_covariance(vectors: Matrix) -> Matrix:
-    """Return the centred sample covariance S, divided by n.
+    """Return the sample covariance S, with n in the denominator.
 
     Raises:
-        UnitError: if a dimension never varies; its precision would be infinite.
+        UnitError: if a dimension does not vary, because its precision would be infinite.
     """
     centred = vectors - vectors.mean(axis=0)
     S: Matrix = centred.T @ centred / len(vectors)
@@ -130,14 +130,14 @@ def sample_covariance(vectors: Matrix) -> Matrix:
 
 
 def fit_graphical_lasso(vectors: Matrix) -> tuple[Fit, float]:
-    """Return the fit with the penalty that 3-fold cross-validation prefers, and that penalty.
+    """Return the fit with the penalty that 3-fold cross-validation selects, and that penalty.
 
     Args:
-        vectors: one row per vector, in an order that does not depend on how they were listed: every third
-            is held out in turn.
+        vectors: one row per vector, in an order that does not depend on the order in the set; every third vector is
+            held out in turn.
 
     Raises:
-        UnitError: if there are fewer vectors than folds, a dimension never varies, or ADMM does not converge.
+        UnitError: if there are fewer vectors than folds, a dimension does not vary, or ADMM does not converge.
     """
     if len(vectors) < FOLDS:
         raise UnitError(
@@ -147,25 +147,25 @@ def fit_graphical_lasso(vectors: Matrix) -> tuple[Fit, float]:
     largest = float(np.abs(S - np.diag(np.diag(S))).max())
     folds = [Fold.leaving_out(vectors, fold) for fold in range(FOLDS)]
     penalty = choose_penalty(folds, largest)
-    fit = graphical_lasso(S, penalty)  # From scratch: a fold of a few vectors can be a poor place to start.
+    fit = graphical_lasso(S, penalty)  # from scratch, because a fold of a few vectors can be a poor start
     if fit.gap > GAP:
         raise UnitError(
-            f"the graphical lasso of {len(vectors)} vectors came no nearer than {fit.gap:.2g} in "
-            f"{MOST_ITERATIONS} iterations; use --covariance ledoit-wolf"
+            f"the graphical lasso of {len(vectors)} vectors did not converge in {MOST_ITERATIONS} iterations (gap "
+            f"{fit.gap:.2g}); use --covariance ledoit-wolf"
         )
     return fit, penalty
 
 
 @dataclass(slots=True, eq=False)
 class Fold:
-    """One split of the vectors, and the fits made so far that others may start from."""
+    """One split of the vectors, and the fits so far, from which others may start."""
 
     S: Matrix
-    """Covariance of the vectors that are fitted."""
+    """The covariance of the vectors that are fitted."""
     held_out: Matrix
-    """Second moments of the vectors held out, about the mean of the others."""
+    """The second moments of the held-out vectors about the mean of the others."""
     fits: dict[float, Fit] = field(default_factory=dict)
-    """By penalty."""
+    """Fits by penalty."""
     best: float = -math.inf
     """The highest score so far."""
 
@@ -176,7 +176,7 @@ class Fold:
         return cls(sample_covariance(vectors[~out]), away.T @ away / len(away))
 
     def score(self, penalty: float) -> float:
-        """Return the likelihood under the fit with this penalty, roughly if it is clearly not the best."""
+        """Return the held-out likelihood with this penalty; only roughly if it is clearly not the best."""
         start = _interpolate(self.fits, penalty)
         gap = GAP_PER_DIMENSION_IN_FOLDS * len(self.S)
         fit = graphical_lasso(self.S, penalty, gap, start, self._beaten)
@@ -189,12 +189,12 @@ class Fold:
         return gap < math.inf and gap * BEATEN_BY < self.best - self._likelihood(precision)
 
     def _likelihood(self, precision: Matrix) -> float:
-        """Return twice the Gaussian log-likelihood of a vector held out, but for a constant."""
+        """Return twice the Gaussian log-likelihood of a held-out vector, up to a constant."""
         return log_determinant(precision) - float((self.held_out * precision).sum())
 
 
 def choose_penalty(folds: list[Fold], largest: float) -> float:
-    """Return the penalty with the best mean score, on a grid from `largest` to a hundredth of it and finer ones."""
+    """Return the penalty with the best mean score, on a grid from `largest` to `largest`/100 and on finer grids."""
     if largest == 0:
         for fold in folds:
             fold.score(largest)
@@ -210,13 +210,13 @@ def choose_penalty(folds: list[Fold], largest: float) -> float:
         above = tried[max(best - 1, 0)]
         below = tried[best + 1] if best + 1 < len(tried) else tried[best] / 100
         grid = np.geomspace(above, below, GRID + 2)[1:-1]
-        for fold in folds:  # Fits outside the bracket start nothing any more; at d = 1024 each holds 16 MB.
+        for fold in folds:  # fits outside the bracket are no longer used; for d = 1024, each takes 16 MB
             fold.fits = {penalty: fit for penalty, fit in fold.fits.items() if below <= penalty <= above}
     return tried[best]
 
 
 def _interpolate(fits: Mapping[float, Fit], penalty: float) -> Fit | None:
-    """Return the fit to start from: between the nearest fits on either side, or the nearest."""
+    """Return the fit to start from: interpolated between the nearest fits on both sides, or else the nearest."""
     above = min((known for known in fits if known >= penalty), default=None)
     below = max((known for known in fits if known <= penalty), default=None)
     if above is None or below is None:
@@ -241,16 +241,16 @@ class Covariance:
     precision: Matrix
     """Σ⁻¹, symmetric and positive definite."""
     estimator: str
-    """glasso or ledoit-wolf."""
+    """The name of the estimator: glasso or ledoit-wolf."""
     penalty: float
-    """What was chosen from the data: λ of the graphical lasso, or the share of shrinkage of Ledoit–Wolf."""
+    """The parameter chosen from the data: λ of the graphical lasso, or the shrinkage of Ledoit–Wolf."""
     nonzero_share: float
-    """Share of the off-diagonal entries of `precision` that are not zero."""
+    """The share of the off-diagonal entries of `precision` that are not zero."""
     vectors: int
-    """How many different vectors it was estimated from."""
+    """The number of distinct vectors from which it was estimated."""
 
     def record(self) -> dict[str, float | str]:
-        """Return how the covariance was estimated, as plain values."""
+        """Return how the covariance was estimated, as plain values for the record."""
         return {
             "estimator": self.estimator,
             "penalty": self.penalty,
@@ -267,14 +267,14 @@ ESTIMATORS: Registry[Callable[[Matrix], tuple[Matrix, float]]] = Registry(
     },
     entry_points="weatherglass.covariances",
 )
-"""Each takes different vectors in canonical order and returns their precision matrix and what it chose."""
+"""Estimators by name; each returns the precision matrix of distinct, sorted vectors, and the chosen parameter."""
 
 
 def estimate_covariance(vectors: Matrix, estimator: str = "glasso") -> Covariance:
-    """Estimate the covariance of an attribute set, enlarged with synonyms or not.
+    """Estimate the covariance of an attribute set, which may be enlarged with synonyms.
 
-    Vectors that are equal count once and the order of the rows does not matter: they are sorted first, and
-    the folds of a cross-validation are cut from that order.
+    Equal vectors count once, and the order of the rows does not matter, because they are sorted before they are divided
+    into folds.
 
     Raises:
         UnknownNameError: if no estimator has this name.
@@ -284,7 +284,7 @@ def estimate_covariance(vectors: Matrix, estimator: str = "glasso") -> Covarianc
 
     distinct = np.unique(vectors, axis=0)
     compute_precision = ESTIMATORS.get(estimator)
-    with threadpool_limits(1):  # The last bits would depend on how many threads there are.
+    with threadpool_limits(1):  # the last bits would depend on the number of threads
         try:
             precision, chosen = compute_precision(distinct)
             _check_positive_definite(precision)
@@ -305,7 +305,7 @@ def estimate_covariance(vectors: Matrix, estimator: str = "glasso") -> Covarianc
 
 
 def _check_positive_definite(precision: Matrix) -> None:
-    """Raise LinAlgError here, where only one covariance is lost, and not when vectors are whitened with it."""
+    """Raise LinAlgError if a matrix is not positive definite, before vectors are whitened with it."""
     if not np.isfinite(precision).all():
         raise np.linalg.LinAlgError("its inverse has NaN or infinite entries")
     np.linalg.cholesky(precision)
@@ -327,7 +327,7 @@ def glasso(vectors: Matrix) -> tuple[Matrix, float]:
 def ledoit_wolf(vectors: Matrix) -> tuple[Matrix, float]:
     """Return the inverse of the sample covariance shrunk towards a sphere, and the shrinkage (Ledoit & Wolf 2004)."""
     n, width = vectors.shape
-    if n < 3:  # Two vectors differ along one line only, which does not determine the shrinkage.
+    if n < 3:  # two vectors differ along one line, which does not determine the shrinkage
         raise UnitError(f"a covariance needs at least 3 different vectors; {n} given")
     centred = vectors - vectors.mean(axis=0)
     sample = centred.T @ centred / n

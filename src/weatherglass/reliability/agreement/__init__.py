@@ -1,1 +1,1 @@
-"""Agreement of scores: score tensors in; ICC, alpha, the tables of a study and the three claims out."""
+"""Measure the agreement of scores: ICC, Cronbach's alpha, the tables of a study and its claims, from score tensors."""

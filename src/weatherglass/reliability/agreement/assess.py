@@ -1,4 +1,4 @@
-"""Compute the tables of one condition from its score tensor: word scores, test–retest, inter-rater, consistency."""
+"""Compute the tables of one condition from its scores: word scores, test–retest, inter-rater and consistency."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ WORDS_AT_A_TIME = 4096
 SCORES_AT_A_TIME = 2**24
 """128 MB in double precision."""
 SCALES = ("raw", "standardised")
-"""How the scores of different rules are compared: raw (the paper), or each rule standardised."""
+"""The scales on which rules are compared: raw scores, as in the paper, or scores standardised for each rule."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Assessment:
 
     tables: Mapping[str, list[Columns]]
     averages: Mapping[str, Vector]
-    """Rule -> the scores of all words, averaged over seeds and pairs."""
+    """The scores of all words by rule, averaged over seeds and pairs."""
 
 
 def assess(
@@ -62,8 +62,10 @@ def assess(
     """Compute every agreement table of one corpus, algorithm and set of base pairs.
 
     Args:
-        lists: Target lists; words that are not in the tensor are skipped (the table `missing` lists them).
-        queries: Sets of words that are assumed to share one bias.
+        condition: the corpus, algorithm and set of base pairs.
+        tensor: the scores.
+        lists: target lists; words without scores are skipped (the table `missing` lists them).
+        queries: sets of words that are assumed to share one bias.
     """
     rows = {target.name: rows_of(target, tensor) for target in lists}
     means = {rule: tensor.mean(rule) for rule in tensor.rules}
@@ -122,7 +124,7 @@ def assess(
 
 
 def five_number_summary(values: Vector) -> dict[str, float]:
-    """Return the five numbers of a box plot; whiskers end at the last value within 1.5 times the box."""
+    """Return the five numbers of a box plot; whiskers end at the last value within 1.5 box widths of the box."""
     finite = values[np.isfinite(values)]
     if not len(finite):
         return dict.fromkeys(
@@ -154,7 +156,7 @@ def _word_columns(estimates: Estimates, interval: GroupInterval) -> Columns:
 
 
 def _word_retest(tensor: ScoreTensor, rule: str, groups: Integers) -> tuple[Estimates, GroupInterval]:
-    """Compute test–retest of every word in blocks of words, since double precision scores may not fit in memory."""
+    """Compute the test–retest of every word, in blocks of words, since all scores may not fit into memory."""
     estimates, intervals = [], []
     for start in range(0, len(tensor.words), WORDS_AT_A_TIME):
         scores = tensor.block(rule, slice(start, start + WORDS_AT_A_TIME))
@@ -174,7 +176,7 @@ def _concatenate(parts: Sequence[Estimates]) -> Estimates:
 
 
 def _rule_scores(means: Mapping[str, Matrix], scale: str) -> NDArray[np.float64]:
-    """Return the scores as word × pair × rule."""
+    """Return an array of scores, word × pair × rule."""
     scores = [means[rule] if scale == "raw" else standardise(means[rule]) for rule in raters(means)]
     return np.stack(scores, axis=-1)
 
@@ -189,7 +191,7 @@ def _pair_retest(keys: Columns, tensor: ScoreTensor, rows: Mapping[str, Integers
 
 
 def _pair_retest_in_blocks(tensor: ScoreTensor, rule: str, chosen: Integers) -> Estimates:
-    """Compute test–retest of every pair in blocks of pairs, since the scores of all words may not fit in memory."""
+    """Compute the test–retest of every pair, in blocks of pairs, since all scores may not fit into memory."""
     number = max(1, SCORES_AT_A_TIME // max(1, len(chosen) * len(tensor.seeds)))
     return _concatenate(
         [
@@ -225,7 +227,7 @@ def _query_consistency(
     queries: Sequence[WordList],
     groups: Integers,
 ) -> list[Columns]:
-    """Compute alpha of each query: its words are the items, base pairs the cases."""
+    """Compute alpha of each query, with its words as items and base pairs as cases."""
     parts = []
     for rule in means:
         for query in queries:
@@ -254,7 +256,7 @@ def _query_consistency(
 def _pair_consistency(
     keys: Columns, means: Mapping[str, Matrix], rows: Mapping[str, Integers]
 ) -> list[Columns]:
-    """Compute alpha of the base pairs: they are the items, the words of a list the cases."""
+    """Compute alpha of the base pairs, which are the items; the words of a list are the cases."""
     parts = []
     for rule in means:
         for name, chosen in rows.items():
@@ -277,7 +279,7 @@ def _alpha_columns(estimates: Estimates, table: Matrix) -> Columns:
 
 
 def _pearson_of_means(keys: Columns, means: Mapping[str, Matrix], one: str, other: str) -> Columns:
-    """Return a row of the table: r of scores averaged over seeds and pairs, over the whole vocabulary."""
+    """Return a row of the table: Pearson's r over the vocabulary, of scores averaged over seeds and pairs."""
     averages = {rule: means[rule].mean(1) for rule in (one, other)}
     return pearson_row(keys, averages, one, other)
 
@@ -296,7 +298,7 @@ def pearson_row(keys: Columns, averages: Mapping[str, Vector], one: str, other: 
 
 
 def _summary(name: str, chosen: Integers, estimates: Estimates, over_groups: GroupInterval) -> Columns:
-    """Return the box plot of a target list, and the medians of the intervals' ends."""
+    """Return the box plot of a target list, and the medians of the ends of its intervals."""
     with np.errstate(invalid="ignore"):
         low, high, low_groups, high_groups = (
             float(np.nanmedian(ends[chosen])) if np.isfinite(ends[chosen]).any() else float("nan")
@@ -318,23 +320,23 @@ def _summary(name: str, chosen: Integers, estimates: Estimates, over_groups: Gro
 
 ALPHA = 0.05
 FEWEST_SEEDS = 3
-"""With two seeds, t has one degree of freedom, and the seeds say next to nothing about other seeds."""
+"""With two seeds, t has one degree of freedom, so almost nothing can be concluded about other seeds."""
 
 
 def word_scores(
     condition: Condition, tensor: ScoreTensor, rule: str, retest: Estimates, lists: Sequence[WordList]
 ) -> Columns:
-    """Return the rows of the table `words`: all words by one rule, corrected within each family.
+    """Return the rows of the table `words` for one rule, with p corrected within each family.
 
     Args:
-        condition: corpus, algorithm and set of base pairs.
+        condition: the corpus, algorithm and set of base pairs.
         tensor: the scores.
         rule: the scoring rule.
-        retest: the test–retest of every word by this rule.
-        lists: the lists of the study, target lists first. Each is a family of its own.
+        retest: the test–retest of every word with this rule.
+        lists: the lists of the study, target lists first; each list is a family.
     """
     parts = []
-    rng = np.random.default_rng(0)  # It is used beyond 36 pairs, and must give the same table every time.
+    rng = np.random.default_rng(0)  # used for more than 36 pairs; fixed, so that the table is reproducible
     for start in range(0, len(tensor.words), WORDS_AT_A_TIME):
         scores = tensor.block(rule, slice(start, start + WORDS_AT_A_TIME))
         crossed = crossed_mean(scores)
@@ -373,9 +375,9 @@ def word_scores(
 
 
 def word_families(words: Sequence[str], lists: Sequence[WordList]) -> dict[str, Integers]:
-    """Return the places of the words of each family: a word belongs to the first list that has it.
+    """Return the positions of the words of each family; a word belongs to the first list that contains it.
 
-    Words that no list has are in the family of the vocabulary. Families without words are left out.
+    Words that are in no list belong to the family of the vocabulary. Families without words are left out.
     """
     names = [word_list.name for word_list in lists]
     first: dict[str, int] = {}
@@ -394,9 +396,8 @@ def word_families(words: Sequence[str], lists: Sequence[WordList]) -> dict[str, 
 def adjust_families(p_values: Vector, families: Mapping[str, Integers]) -> Vector:
     """Return p corrected within each family.
 
-    A target list is named before anyone sees a score, so Holm's method keeps the chance of any false finding in it
-    below alpha. Frequent words and the rest of the vocabulary are searched, and Benjamini–Hochberg's method bounds the
-    share of false findings.
+    A target list is fixed before anyone sees a score, so Holm's method controls its family-wise error. Frequent words
+    and the rest of the vocabulary are explored, so Benjamini–Hochberg's method controls the false discovery rate.
     """
     adjusted = np.empty_like(p_values)
     for name, places in families.items():
@@ -413,7 +414,7 @@ def _verdicts(p_adjusted: Vector, p_these_seeds_adjusted: Vector, seeds: int) ->
 
 
 def _ranks(scores: Vector) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Rank words from 1, which leans most to the first words of the pairs; ties go to the more frequent word."""
+    """Rank words from 1, the one that leans most to the first words of the pairs; ties favour more frequent words."""
     ranks = np.empty(len(scores), dtype=np.int64)
     ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
     return ranks

@@ -1,4 +1,4 @@
-"""All tables of a study, from the score tensors of its corpora and algorithms."""
+"""Compute all tables of a study from the scores of its corpora and algorithms."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ ALL_CORPORA = "all corpora"
 def assess_study(
     study: Study, scored: Sequence[tuple[Group, ScoreTensor]], progress: Progress | None = None
 ) -> dict[str, pl.DataFrame]:
-    """Compute every tidy table of the study, by name."""
+    """Return all tidy tables of the study by name."""
     progress = progress or Silent()
     progress.stage("assessing", len(scored) * len(study.pairs))
     parts: dict[str, list[Columns]] = {name: [] for name in COLUMNS}
@@ -94,7 +94,7 @@ def assess_study(
         "summary_each_pair": lambda: each_pair_boxes(tables, compared),
         "pair_sets": lambda: compare_sets(tables, compared),
     }
-    for name, derive in derived.items():  # Each reads the tables before it.
+    for name, derive in derived.items():  # Each uses the tables before it.
         tables[name] = build_table(name, list(derive()), study.rules)
     tables |= _corpora_compared(tables, words, compared, study)
     unscored = [Condition(*key) for *key, present, _ in tables["pairs"].iter_rows() if present == 0]
@@ -112,7 +112,7 @@ def assess_study(
 def _corpora_compared(
     tables: Mapping[str, pl.DataFrame], words: Sequence[pl.DataFrame], rules: Sequence[str], study: Study
 ) -> dict[str, pl.DataFrame]:
-    """Return the tables that compare corpora word by word; without rows for a single corpus."""
+    """Return the tables that compare corpora word by word; they are empty for a single corpus."""
     rows = reliabilities(tables, words, rules)
     common = corpus_words(rows)
     listed = [] if common.is_empty() else [common.to_dict(as_series=False)]
@@ -124,7 +124,7 @@ def _corpora_compared(
 
 
 def average_score_table(study: Study, scored: Sequence[tuple[Group, ScoreTensor]]) -> pl.DataFrame:
-    """Compute the table `scores` alone, without assessing the study."""
+    """Return the table `scores`, without assessing the study."""
     rows = []
     for group, tensor in scored:
         for name in study.pairs:
@@ -137,7 +137,7 @@ def average_score_table(study: Study, scored: Sequence[tuple[Group, ScoreTensor]
 
 
 def average_scores(condition: Condition, tensor: ScoreTensor) -> Columns:
-    """Return the score of every word by every rule, averaged over seeds and pairs."""
+    """Return the score of every word with every rule, averaged over seeds and pairs."""
     averages = {rule: tensor.mean(rule).mean(1) for rule in tensor.rules}
     return {**condition.columns(), "word": list(tensor.words), **averages}
 
@@ -156,7 +156,7 @@ def target_lists(study: Study, vocabulary: Sequence[str]) -> list[WordList]:
 def _median_intervals(
     condition: Condition, tensor: ScoreTensor, frequent: Integers
 ) -> dict[tuple[str, Condition, str], MedianInterval]:
-    """Compute the interval of the median for each claim, condition, and rule or scale."""
+    """Return the interval of the median for each claim and rule or scale of one condition."""
     intervals = {}
     query_rows = [rows_of(query, tensor) for query in queries()]
     for rule in raters(tensor.rules):
@@ -173,7 +173,7 @@ def _median_intervals(
 def _select_pairs(
     condition: Condition, tensor: ScoreTensor, pairs: BasePairs
 ) -> tuple[ScoreTensor | None, Columns, list[Columns]]:
-    """Return the tensor of one set of pairs, and its rows of the tables `pairs` and `missing`."""
+    """Return the scores of one set of pairs, and its rows of the tables `pairs` and `missing`."""
     index_of = {pair: number for number, pair in enumerate(tensor.pairs)}
     present = [pair for pair in pairs.pairs if pair in index_of]
     missing = [
@@ -204,7 +204,7 @@ def _missing_row(*values: str) -> Columns:
 def _pearson_over_all_corpora(
     assessments: Mapping[Condition, Assessment], rules: Sequence[str]
 ) -> list[Columns]:
-    """Compute Pearson's r with all vocabularies stacked (Tables 2, 4 and 5 of the reproduction)."""
+    """Compute Pearson's r over the concatenated vocabularies (Tables 2, 4 and 5 of the reproduction)."""
     rows = []
     keys = dict.fromkeys((condition.pairs, condition.algorithm) for condition in assessments)
     for pairs, algorithm in keys:

@@ -1,6 +1,6 @@
-"""The three claims of Du et al. (2021), judged for every condition: medians, their intervals, thresholds, verdicts.
+"""Judge the three claims of Du et al. (2021) in every condition, by the interval of a median and a threshold.
 
-The second claim has two halves, which are judged apart: the words of a query, and the base pairs.
+The second claim has two halves that are judged separately: the words of a query, and the base pairs.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ STATEMENTS = {
     RATER: "scoring rules disagree with one another: median ICC(3,1) over the frequent words < 0.60",
 }
 NO_RULE = "–"
-"""In place of a rule or scale, where no base pair occurs."""
+"""Shown in place of a rule or scale if no base pair occurs."""
 HOLDS, FAILS, UNDECIDED, UNKNOWN = "holds", "does not hold", "undecided", "not estimable"
-"""Undecided: the threshold lies inside the interval of the median, or there is no interval."""
+"""A claim is undecided if the threshold is inside the interval of the median, or there is no interval."""
 
 Intervals = Mapping[tuple[str, Condition, str], MedianInterval]
-"""Claim, condition, and rule or scale -> the interval of its median, or of the alpha of the base pairs."""
+"""The interval of the median, or of the alpha of the base pairs, by claim, condition, and rule or scale."""
 
 
 NO_INTERVAL = MedianInterval(float("nan"), float("nan"))
@@ -67,12 +67,12 @@ class ClaimVerdict:
 
     @property
     def name(self) -> str:
-        """The claim, to begin a sentence with."""
+        """Return the claim as the subject of a sentence."""
         return NAMES[self.claim]
 
     @property
     def count(self) -> str:
-        """In how many conditions it holds: the rest of that sentence."""
+        """Return the predicate of that sentence: in how many conditions the claim holds."""
         if not self.estimable:
             return "cannot be estimated with these corpora"
         conditions = "condition" if self.estimable == 1 else "conditions"
@@ -82,13 +82,13 @@ class ClaimVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """Whether the base pairs of one set measure one concept: their alpha over all corpora, algorithms and rules."""
+    """Alpha of the base pairs of one set over all corpora, algorithms and rules: do they measure one concept?"""
 
     pairs: str
     below: int
-    """Conditions whose alpha is below the threshold."""
+    """Number of conditions whose alpha is below the threshold."""
     surely: int
-    """Those of them whose whole interval is below it."""
+    """Number of conditions whose whole interval is below it."""
     estimable: int
     lowest: float
     highest: float
@@ -98,7 +98,7 @@ class Concept:
         return self.below > 0
 
     def __str__(self) -> str:
-        """Return the statement about the set; a doubt as in section 5.5 of the reproduction."""
+        """Return a sentence about the set; doubts are worded as in section 5.5 of the reproduction."""
         ends = dict.fromkeys(_alpha_in_words(alpha) for alpha in (self.lowest, self.highest))
         alphas = " to ".join(ends)
         conditions = f"{self.estimable} condition{'' if self.estimable == 1 else 's'}"
@@ -113,30 +113,30 @@ class Concept:
 
 
 def _alpha_in_words(alpha: float) -> str:
-    """Return alpha with two digits; it has no lower bound, and how far below −10 it is says nothing."""
+    """Return alpha with two digits; alpha has no lower bound, and values below −10 are not distinguished."""
     return f"{round(alpha, 2) + 0.0:.2f}".replace("-", "−") if alpha >= -10 else "less than −10"
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimRow:
-    """One claim of one set of base pairs, corpus and algorithm, side by side for the rules or scales."""
+    """One claim for one set of base pairs, corpus and algorithm, with a cell for each rule or scale."""
 
     pairs: str
     corpus: str
     algorithm: str
     cells: tuple[Columns | None, ...]
-    """Rows of the table of claims in the order of `judged_by`; None where nothing can be estimated."""
+    """Rows of the table of claims, in the order of `judged_by`; None if nothing can be estimated."""
     reason: str
-    """Why cells are None."""
+    """Why some cells are None."""
 
 
 def icc_label(value: float) -> str:
-    """Return the label of Cicchetti (1994) for an ICC."""
+    """Return Cicchetti's (1994) label of an ICC."""
     return "poor" if value < 0.40 else "fair" if value < 0.60 else "good" if value < 0.75 else "excellent"
 
 
 def alpha_label(value: float) -> str:
-    """Return whether alpha reaches 0.70, in words."""
+    """Return a label that says whether alpha reaches 0.70."""
     return "not acceptable" if value < 0.70 else "acceptable"
 
 
@@ -148,15 +148,15 @@ def claims(
     intervals: Intervals,
     unscored: Sequence[Condition] = (),
 ) -> list[Columns]:
-    """Judge every claim for every condition: test–retest and consistency by rule, inter-rater raw and standardised.
+    """Judge every claim in every condition: test–retest and consistency by rule, inter-rater by scale.
 
     Args:
-        summary: The table of that name.
-        consistency: The table `consistency_queries`.
-        ensembles: The table `consistency_pairs`.
-        rules: Those that are compared with one another.
-        intervals: Those of the medians.
-        unscored: Conditions in which no base pair occurs, so that they have no rows in the tables.
+        summary: the table `summary`.
+        consistency: the table `consistency_queries`.
+        ensembles: the table `consistency_pairs`.
+        rules: the rules that are compared with one another.
+        intervals: the intervals of the medians.
+        unscored: conditions in which no base pair occurs, so that they have no rows in the tables.
     """
     import polars as pl
 
@@ -213,7 +213,7 @@ def _row(claim: str, row: Columns, by: str, median: float, note: str, intervals:
 
 
 def _verdict(claim: str, interval: MedianInterval) -> str:
-    """Return whether the whole interval lies on one side of the threshold, and on which."""
+    """Return the verdict: whether the interval is above, below or on both sides of the threshold."""
     if interval.low >= THRESHOLDS[claim]:
         return FAILS if claim == RATER else HOLDS
     if interval.high < THRESHOLDS[claim]:
@@ -222,7 +222,7 @@ def _verdict(claim: str, interval: MedianInterval) -> str:
 
 
 def verdicts(tables: Mapping[str, pl.DataFrame]) -> list[ClaimVerdict]:
-    """Count for each claim the conditions in which it holds, of those that can be estimated."""
+    """Count, for each claim, the conditions in which it holds and those in which it can be estimated."""
     counts = []
     for claim, statement in STATEMENTS.items():
         outcomes = [row["verdict"] for row in tables["claims"].iter_rows(named=True) if row["claim"] == claim]
@@ -234,7 +234,7 @@ def verdicts(tables: Mapping[str, pl.DataFrame]) -> list[ClaimVerdict]:
 
 
 def concepts(table: pl.DataFrame) -> list[Concept]:
-    """Return for each set of base pairs whether its alpha reaches the threshold; sets without an alpha are left out."""
+    """Return, for each set of base pairs with an alpha, how often alpha reaches the threshold."""
     found: dict[str, list[Columns]] = {}
     for row in table.iter_rows(named=True):
         if row["claim"] == ENSEMBLE and row["verdict"] != UNKNOWN:
@@ -255,7 +255,7 @@ def judged_by(table: pl.DataFrame, claim: str) -> list[str]:
 
 
 def claim_rows(table: pl.DataFrame, claim: str) -> list[ClaimRow]:
-    """Return one claim as a matrix: a row for each condition, a cell for each rule or scale."""
+    """Return one claim as a table with a row for each condition and a cell for each rule or scale."""
     conditions: dict[tuple[str, str, str], dict[str, Columns]] = {}
     for row in table.iter_rows(named=True):
         if row["claim"] == claim:

@@ -1,7 +1,8 @@
-"""Compare sets of base pairs and corpora, from the tables of a study.
+"""Compare sets of base pairs, and corpora, from the tables of a study.
 
-The boxes are those that the reproduction of Du et al. draws in its Figures 1b, 2b, 3 and 10 to 41, and compares in
-section 4.2."""
+The boxes are those of Figures 1b, 2b, 3 and 10 to 41 in the reproduction of Du et al., which compares them in its
+section 4.2.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +25,14 @@ if TYPE_CHECKING:
     from weatherglass.arrays import Vector
 
 BASE_PAIRS = "base pairs"
-"""The name of the ensemble of base pairs beside the queries."""
+"""The name under which the base pairs appear among the queries."""
 RAW = "raw"
 """The scale on which the paper compares its rules."""
 Tables = Mapping[str, pl.DataFrame]
 
 
 def pair_boxes(tables: Tables) -> Iterator[Columns]:
-    """Yield the box over base pairs of every condition, rule or scale, and target list: the table `summary_pairs`."""
+    """Yield the rows of `summary_pairs`: the box over base pairs of each condition, rule or scale, and target list."""
     keys = ["corpus", "algorithm", "pairs"]
     for measure, name, by in _PAIR_TABLES:
         for key, part in tables[name].group_by([*keys, by, "list"], maintain_order=True):
@@ -47,11 +48,11 @@ def pair_boxes(tables: Tables) -> Iterator[Columns]:
 
 
 def consistency_boxes(tables: Tables, rules: Sequence[str]) -> Iterator[Columns]:
-    """Yield the box of each query, and of the base pairs, over algorithms and rules: the table `summary_consistency`.
+    """Yield the rows of `summary_consistency`: the box of each query, and of the base pairs, over algorithms and rules.
 
     Args:
-        tables: of the study.
-        rules: those that are compared with one another.
+        tables: the tables of the study.
+        rules: the rules that are compared with one another.
     """
     ensembles = tables["consistency_pairs"].filter(pl.col("list") == FREQUENT_LIST)
     columns = ["corpus", "algorithm", "pairs", "rule", "query", "alpha"]
@@ -61,7 +62,7 @@ def consistency_boxes(tables: Tables, rules: Sequence[str]) -> Iterator[Columns]
             ensembles.with_columns(query=pl.lit(BASE_PAIRS)).select(columns),
         ]
     ).filter(pl.col("rule").is_in(list(rules)))
-    # By corpus and set first, so that the base pairs follow the queries that they belong to.
+    # Grouped by corpus and set first, so that the base pairs follow their queries.
     for (corpus, pairs), own in alphas.group_by(["corpus", "pairs"], maintain_order=True):
         for (query,), part in own.group_by(["query"], maintain_order=True):
             values = _values(part, "alpha")
@@ -75,9 +76,9 @@ def consistency_boxes(tables: Tables, rules: Sequence[str]) -> Iterator[Columns]
 
 
 def each_pair_boxes(tables: Tables, rules: Sequence[str]) -> Iterator[Columns]:
-    """Yield the box of each base pair over corpora, algorithms and rules: the table `summary_each_pair`.
+    """Yield the rows of `summary_each_pair`: the box of each base pair over corpora, algorithms and rules.
 
-    The words are those of the whole vocabularies; rules are compared on their own scale, as in the paper.
+    All words of the vocabularies are used; rules are compared by their raw scores, as in the paper.
     """
     for measure, name, by in _PAIR_TABLES:
         compared = list(rules) if by == "rule" else [RAW]
@@ -94,13 +95,13 @@ def each_pair_boxes(tables: Tables, rules: Sequence[str]) -> Iterator[Columns]:
 
 
 def compare_sets(tables: Tables, rules: Sequence[str]) -> Iterator[Columns]:
-    """Yield the first set of base pairs beside each other one, measure by measure: the table `pair_sets`.
+    """Yield the rows of `pair_sets`: the first set of base pairs compared with each other set, by measure.
 
     Only conditions in which both sets can be estimated are counted.
 
     Args:
-        tables: of the study, with the boxes.
-        rules: those that are compared with one another.
+        tables: the tables of the study, including the boxes.
+        rules: the rules that are compared with one another.
     """
     sets = tables["pairs"]["pairs"].unique(maintain_order=True).to_list()
     for measure, unit, rows in _compared(tables, rules):
@@ -130,7 +131,7 @@ _PAIR_TABLES = (
 
 
 def _compared(tables: Tables, rules: Sequence[str]) -> Iterator[tuple[str, str, pl.DataFrame]]:
-    """Yield measure, unit, and a row per condition: the keys, the set, the median and the height of the box."""
+    """Yield each measure and unit, with a table of conditions: their keys, set, median and height of the box."""
     width = (pl.col("upper_quartile") - pl.col("lower_quartile")).alias("width")
     value = pl.col("median").alias("value")
     for measure, _, by in _PAIR_TABLES:
@@ -154,7 +155,7 @@ def _compared(tables: Tables, rules: Sequence[str]) -> Iterator[tuple[str, str, 
 
 
 def _described(which: str, values: Vector, widths: Vector) -> Columns:
-    """Return the median, the range, and the median height of the boxes; NaN if there are no boxes."""
+    """Return the median, the range, and the median height of the boxes, which is NaN without boxes."""
     return {
         f"{which}_median": float(np.median(values)),
         f"{which}_low": float(values.min()),
@@ -171,18 +172,18 @@ def _values(rows: pl.DataFrame, column: str) -> Vector:
 
 
 MEASURES = {"retest": "test–retest", "rater": "inter-rater"}
-"""Column -> measure: the mean ICC over seeds of the compared rules, and the ICC of the rules as they are."""
+"""Measures by column: the mean ICC over seeds of the compared rules, and the ICC over rules of raw scores."""
 ALIKE = 0.5
-"""Words are about as frequent in both corpora if the binary logarithm of the ratio is at most this."""
+"""The largest |log₂ ratio| of the frequencies of a word that counts as equally frequent in both corpora."""
 EDGES = (0, 1, 3, 10, 30, 100, 300, 1000)
-"""Lower ends of the classes of frequency, in occurrences per million tokens."""
+"""Lower ends of the frequency classes, in occurrences per million tokens."""
 KEYS = ["algorithm", "pairs"]
 
 
 def listed_words(group: Group, lists: Sequence[WordList]) -> pl.DataFrame:
-    """Return the words of the target lists and the frequent words of one group, with occurrences per million tokens.
+    """Return the target words and frequent words of one group, with their occurrences per million tokens.
 
-    The frequency of a word is NaN where imported files have no counts.
+    The frequency is NaN if imported files have no counts.
     """
     wanted = {word for one in lists if one.name != VOCABULARY_LIST for word in one.words}
     source = group.encoded or load_embedding(group.paths[0])
@@ -206,12 +207,12 @@ def listed_words(group: Group, lists: Sequence[WordList]) -> pl.DataFrame:
 def reliabilities(
     tables: Mapping[str, pl.DataFrame], words: Sequence[pl.DataFrame], rules: Sequence[str]
 ) -> pl.DataFrame:
-    """Return a row per word and condition: its frequency, test–retest and inter-rater.
+    """Return a row per word and condition with its frequency, test–retest and inter-rater reliability.
 
     Args:
-        tables: of the study.
-        words: the tables of `listed_words`.
-        rules: those that are compared with one another.
+        tables: the tables of the study.
+        words: the results of `listed_words`.
+        rules: the rules that are compared with one another.
     """
     keys = ["corpus", "algorithm", "pairs", "word"]
     known = pl.col("icc").is_finite()
@@ -232,10 +233,10 @@ def reliabilities(
 
 
 def corpus_words(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the words that two corpora have in common, with both frequencies and reliabilities.
+    """Return the words that two corpora share, with both frequencies and reliabilities.
 
     Args:
-        rows: the table of `reliabilities`.
+        rows: the result of `reliabilities`.
     """
     values = ["per_million", *MEASURES]
     parts = []
@@ -251,10 +252,10 @@ def corpus_words(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def compare_corpora(words: pl.DataFrame) -> Iterator[Columns]:
-    """Yield two corpora by algorithm, set of base pairs and measure, over their common words: the table `corpus_pairs`.
+    """Yield the rows of `corpus_pairs`: two corpora compared over their common words.
 
     Args:
-        words: the table of `corpus_words`.
+        words: the result of `corpus_words`.
     """
     if words.is_empty():
         return
@@ -285,12 +286,12 @@ def compare_corpora(words: pl.DataFrame) -> Iterator[Columns]:
 
 
 def frequency_curves(rows: pl.DataFrame) -> Iterator[Columns]:
-    """Yield the quartiles of reliability by class of frequency: the table `corpus_curves`.
+    """Yield the rows of `corpus_curves`: the quartiles of reliability by frequency class.
 
-    Studies of one corpus have none, and neither have words of unknown frequency.
+    A study of one corpus has no rows; words of unknown frequency are left out.
 
     Args:
-        rows: the table of `reliabilities`.
+        rows: the result of `reliabilities`.
     """
     if rows["corpus"].n_unique() < 2:
         return
@@ -315,7 +316,7 @@ def frequency_curves(rows: pl.DataFrame) -> Iterator[Columns]:
 
 
 def frequency_classes() -> list[str]:
-    """Return the names of the classes of frequency, in order."""
+    """Return the names of the frequency classes, in order."""
     return [*(f"{low}–{high}" for low, high in pairwise(EDGES)), f"≥ {EDGES[-1]}"]
 
 

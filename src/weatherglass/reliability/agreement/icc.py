@@ -11,11 +11,11 @@ from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.stats.interval import combined_df, jackknife_variance
 
 FEWEST = 5
-"""Rows or items below which nothing is estimated."""
+"""The smallest number of rows or items for which anything is estimated."""
 LEVEL = 0.95
 
 Tables = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
-"""… × rows × columns: one two-way layout per leading index."""
+"""Arrays … × rows × columns, with one two-way layout per leading index."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Estimates:
     low: Vector
     high: Vector
     reason: str = ""
-    """Why no table could be estimated, if that is so."""
+    """Why no table could be estimated; empty if one could."""
 
     @classmethod
     def none(cls, shape: tuple[int, ...], reason: str) -> Estimates:
@@ -36,7 +36,7 @@ class Estimates:
 
 @dataclass(frozen=True)
 class MeanSquares:
-    """Mean squares of the two-way layout without repetition: rows, columns, error."""
+    """Mean squares of rows, columns and error in a two-way layout without replication."""
 
     rows: Vector
     columns: Vector
@@ -51,7 +51,8 @@ class MeanSquares:
         grand = row_means.mean(-1)
         rows = k * np.square(row_means - grand[..., None]).sum(-1)
         columns = n * np.square(column_means - grand[..., None]).sum(-1)
-        # From the residuals, not as a difference of sums of squares: nothing cancels, and it is never below 0.
+        # Computed from residuals, not as a difference of sums of squares, so that no digits cancel and it is never
+        # negative.
         residuals = tables - row_means[..., None] - column_means[..., None, :] + grand[..., None, None]
         error = np.square(residuals).sum((-2, -1))
         return cls(rows / (n - 1), columns / (k - 1), error / ((n - 1) * (k - 1)), n, k)
@@ -61,20 +62,20 @@ class MeanSquares:
         return MeanSquares(self.columns, self.rows, self.error, self.k, self.n)
 
     def with_columns(self, k: int) -> MeanSquares:
-        """Return the mean squares expected with k columns, from the variance components."""
+        """Return the expected mean squares with k columns, from the variance components."""
         row_variance = (self.rows - self.error) / self.k
         return MeanSquares(k * row_variance + self.error, self.columns, self.error, self.n, k)
 
 
 def too_few(what: str, number: int) -> str:
-    """Return why nothing is estimated; empty if there are enough."""
+    """Return the reason why nothing is estimated; empty if there are enough rows or items."""
     if number >= FEWEST:
         return ""
     return f"not estimable: {number} {what.removesuffix('s') if number == 1 else what}, {FEWEST} are needed"
 
 
 def retest(tables: Tables, rows: str = "base pairs") -> Estimates:
-    """Compute ICC(2,1) of each table: rows are measured, columns are seeds (Shrout & Fleiss 1979)."""
+    """Compute ICC(2,1) of each table (Shrout & Fleiss 1979); columns are seeds."""
     n, k = tables.shape[-2:]
     if reason := too_few(rows, n) or ("" if k > 1 else "not estimable: one seed, 2 are needed"):
         return Estimates.none(tables.shape[:-2], reason)
@@ -82,7 +83,7 @@ def retest(tables: Tables, rows: str = "base pairs") -> Estimates:
 
 
 def inter_rater(tables: Tables, rows: str = "base pairs") -> Estimates:
-    """Compute ICC(3,1) of each table: rows are measured, columns are rules (Shrout & Fleiss 1979)."""
+    """Compute ICC(3,1) of each table (Shrout & Fleiss 1979); columns are rules."""
     n, k = tables.shape[-2:]
     if reason := too_few(rows, n) or ("" if k > 1 else "not estimable: one rule, 2 are needed"):
         return Estimates.none(tables.shape[:-2], reason)
@@ -141,7 +142,10 @@ def consistency(squares: MeanSquares) -> Estimates:
 
 
 def cronbach_alpha(tables: Tables, items: str = "items", cases: str = "cases") -> Estimates:
-    """Compute alpha of each table, cases × items: k/(k−1) · (1 − Σ var(item) / var(sum)); interval of Feldt 1965."""
+    """Compute Cronbach's alpha of each table, cases × items, with the interval of Feldt 1965.
+
+    alpha = k/(k−1) · (1 − Σ var(item) / var(sum)) for k items.
+    """
     from scipy.special import fdtri
 
     n, k = tables.shape[-2:]
@@ -163,7 +167,7 @@ def _with_reason(estimates: Estimates) -> Estimates:
 
 
 def pearson(one: Vector, other: Vector) -> Estimates:
-    """Compute Pearson's r of two columns of scores; its interval (Fisher 1921) assumes that words are independent."""
+    """Compute Pearson's r of two columns of scores; the interval (Fisher 1921) assumes independent words."""
     from scipy.special import ndtri
 
     n = len(one)
@@ -184,22 +188,22 @@ def standardise(scores: Matrix) -> Matrix:
 
 
 FEWEST_GROUPS = 3
-"""Groups below which there is no interval over them."""
+"""The smallest number of groups for which there is an interval."""
 
 
 @dataclass(frozen=True)
 class GroupInterval:
-    """The ends of the intervals, one per table; NaN if they cannot be estimated."""
+    """The ends of an interval for each table; NaN if they cannot be estimated."""
 
     low: Vector
     high: Vector
     groups: int
     reason: str = ""
-    """Why no table has an interval, if that is so."""
+    """Why no table has an interval; empty if one has."""
 
 
 def connected_groups(pairs: Sequence[tuple[str, str]]) -> Integers:
-    """Return the group of each pair, from 0: words connect pairs of one group, directly or through others."""
+    """Return the group of each pair, from 0; pairs that share a word, directly or through others, are one group."""
     parent: dict[str, str] = {}
 
     def root(word: str) -> str:
@@ -216,13 +220,14 @@ def connected_groups(pairs: Sequence[tuple[str, str]]) -> Integers:
 def group_interval(tables: Tables, groups: Integers, value: Callable[[MeanSquares], Vector]) -> GroupInterval:
     """Compute the interval of a coefficient by leaving out whole groups of rows in turn.
 
-    The jackknife for groups of unequal size (Busing, Meijer & van der Leeden 1999), with t(G − 1), of Fisher's z for k
-    raters, log((1 + (k−1) c) / (1 − c)), on which scale the error is about the same everywhere; alpha has k = 1.
+    The interval is that of the jackknife for groups of unequal size (Busing, Meijer & van der Leeden 1999) with
+    t(G − 1). It is computed for Fisher's z of k raters, log((1 + (k−1) c) / (1 − c)), whose error is about the same
+    everywhere; for alpha, k is 1.
 
     Args:
         tables: … × rows × columns.
-        groups: The group of each row.
-        value: The coefficient: `agreement_icc`, `consistency_icc` or `alpha_of`.
+        groups: the group of each row.
+        value: the coefficient: `agreement_icc`, `consistency_icc` or `alpha_of`.
     """
     from scipy.special import stdtrit
 
@@ -261,7 +266,7 @@ def group_interval(tables: Tables, groups: Integers, value: Callable[[MeanSquare
 
 
 def leave_one_group_out(tables: Tables, groups: Integers) -> Iterator[MeanSquares]:
-    """Return the mean squares without each group of rows, from sums over groups in one pass over the tables."""
+    """Yield the mean squares without each group of rows, from sums over groups in one pass over the tables."""
     n, k = tables.shape[-2:]
     centred = tables - tables.mean(
         (-2, -1), keepdims=True
@@ -284,15 +289,16 @@ def leave_one_group_out(tables: Tables, groups: Integers) -> Iterator[MeanSquare
 
 
 FEWEST_SEEDS = 3
-"""Below it no seed can be left out: one that is left alone has no test–retest."""
+"""The smallest number of seeds of which one can be left out; a single seed has no test–retest."""
 
 
 def crossed_retest(tables: Tables, rows: str) -> Estimates:
-    """Compute ICC(2,1) of each table as `retest` does, with an interval that does not assume normal scores.
+    """Compute ICC(2,1) of each table like `retest`, with an interval that does not assume normal scores.
 
-    The jackknife of Fisher's z for k raters, log((1 + (k−1) c) / (1 − c)), over rows and over seeds; the two variances
-    are added, with t and Satterthwaite's degrees of freedom. What rows and seeds do together is in both, so it is
-    somewhat too wide where that is most of the spread. With two seeds it is the interval of McGraw & Wong 1996.
+    The variance is the sum of two jackknife variances, over rows and over seeds, of Fisher's z for k raters, log((1 +
+    (k−1) c) / (1 − c)); t has Satterthwaite's degrees of freedom. The interaction of rows and seeds is in both, so the
+    interval is somewhat too wide if most of the variance is due to it. With two seeds, the interval is that of McGraw &
+    Wong 1996.
     """
     from scipy.special import stdtrit
 

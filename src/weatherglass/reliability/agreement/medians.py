@@ -1,8 +1,9 @@
-"""Intervals of the medians by which claims are judged: for other words, base pairs and seeds (docs/methods 10.5).
+"""Compute intervals of the medians that claims are judged by, for other words, base pairs and seeds (docs/methods
+10.5).
 
-The words of a median share their base pairs and seeds, so that a bootstrap over words alone is far too narrow. The
-variance here is the sum of three: the bootstrap of the median over its words (or queries), and a jackknife of the whole
-median over base pairs and over seeds.
+The words of a median share their base pairs and seeds, so a bootstrap over words alone would be far too narrow. The
+variance is the sum of three: the bootstrap variance of the median over its words (or queries), and the jackknife
+variances of the whole median over base pairs and over seeds.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from weatherglass.stats.interval import jackknife_variance
 
 @dataclass(frozen=True)
 class MedianInterval:
-    """The interval of one median; NaN where it cannot be estimated."""
+    """The interval of one median; NaN if it cannot be estimated."""
 
     low: float
     high: float
@@ -42,12 +43,12 @@ class MedianInterval:
 def median_interval(
     values: Vector, without_pair: Sequence[float], without_seed: Sequence[float]
 ) -> MedianInterval:
-    """Return median ± t(P − 1) √(v_words + v_pairs + v_seeds), at most 1: no ICC and no alpha is larger.
+    """Return median ± t(P − 1) √(v_words + v_pairs + v_seeds), at most 1, the largest possible ICC and alpha.
 
     Args:
-        values: What the median is of, one for each word or query.
-        without_pair: The median with each of the P base pairs left out.
-        without_seed: The median with each seed left out.
+        values: the values of which the median is taken, one for each word or query.
+        without_pair: the median without each of the P base pairs.
+        without_seed: the median without each seed.
     """
     from scipy.special import stdtrit
 
@@ -64,7 +65,8 @@ def median_interval(
 def median_variance(values: Vector) -> float:
     """Return the bootstrap variance of the median without drawing samples (Maritz & Jarrett 1978).
 
-    It is exact for an odd number of values; for an even one it is of the order statistic in the middle of the two.
+    It is exact for an odd number of values; for an even number, it is the variance of an order statistic between the
+    two middle ones.
     """
     from scipy.special import betainc
 
@@ -99,7 +101,7 @@ def consistency_interval(tables: Sequence[Tables]) -> MedianInterval:
     """Return the interval of the median alpha over queries.
 
     Args:
-        tables: For each query word × pair × seed of one rule; queries with too few words are left out.
+        tables: the scores of one rule, word × pair × seed, for each query; queries with too few words are left out.
     """
     enough = [table for table in tables if len(table) >= FEWEST]
     if not enough:
@@ -122,11 +124,11 @@ def consistency_interval(tables: Sequence[Tables]) -> MedianInterval:
 def ensemble_interval(scores: Tables) -> MedianInterval:
     """Return the interval of the alpha of the base pairs, for other words, base pairs and seeds.
 
-    It is z ± t(P − 1) √(v_words + v_pairs + v_seeds) of z = −log(1 − alpha), each variance a jackknife: alpha has no
+    It is z ± t(P − 1) √(v_words + v_pairs + v_seeds) for z = −log(1 − alpha), with jackknife variances. alpha has no
     lower bound, and the error of z is about the same everywhere.
 
     Args:
-        scores: word × pair × seed of one rule.
+        scores: the scores of one rule, word × pair × seed.
     """
     from scipy.special import stdtrit
 
@@ -140,7 +142,7 @@ def ensemble_interval(scores: Tables) -> MedianInterval:
     covariance = centred.T @ centred
     items, total = float(np.trace(covariance)), float(covariance.sum())
     own = np.diag(covariance)
-    # Without a word, the sums of squares about the mean lose n/(n − 1) of the word's own.
+    # Without a word, a sum of squares about the mean decreases by n/(n − 1) times the word's own square.
     lost = words / (words - 1)
     row_items, row_totals = np.square(centred).sum(1), np.square(centred.sum(1))
     without_seed = []
@@ -161,7 +163,7 @@ def ensemble_interval(scores: Tables) -> MedianInterval:
 
 
 def _log_alpha(items: Vector | float, total: Vector | float, k: int) -> Vector:
-    """Return −log(1 − alpha) from the sum of the items' variances and the variance of their sum, in any common unit."""
+    """Return −log(1 − alpha) from the sum of the items' variances and the variance of their sum, on any scale."""
     alpha = k / (k - 1) * (1 - np.asarray(items) / np.asarray(total))
     logarithm: Vector = -np.log1p(-alpha)
     return logarithm
@@ -169,7 +171,7 @@ def _log_alpha(items: Vector | float, total: Vector | float, k: int) -> Vector:
 
 @dataclass(frozen=True)
 class Spread:
-    """The standard deviation of a rule's scores over all words and pairs, by which they are divided."""
+    """The standard deviation of a rule's scores over all words and pairs, by which scores are divided."""
 
     full: float
     without_pair: Vector
@@ -177,7 +179,7 @@ class Spread:
 
     @classmethod
     def one(cls, pairs: int, seeds: int) -> Spread:
-        """Return the spread of raw scores: 1, since they are not divided."""
+        """Return a spread of 1 for raw scores, which are not divided."""
         return cls(1.0, np.ones(pairs), np.ones(seeds))
 
     @classmethod
@@ -200,7 +202,7 @@ class Spread:
 
 
 def rater_intervals(tensor: ScoreTensor, words: Integers) -> dict[str, MedianInterval]:
-    """Return by scale the interval of the median agreement of the rules over some words."""
+    """Return the interval of the median agreement of the rules over some words, by scale."""
     rules, pairs, seeds = raters(tensor.rules), len(tensor.pairs), len(tensor.seeds)
     if len(rules) < 2:
         return dict.fromkeys(SCALES, MedianInterval(np.nan, np.nan, "not estimable: one rule, 2 are needed"))
@@ -228,10 +230,12 @@ def rater_intervals(tensor: ScoreTensor, words: Integers) -> dict[str, MedianInt
 
 
 def _too_few_seeds(pairs: int, seeds: int, fewest: int) -> MedianInterval | None:
-    """Return an empty interval if there are too few base pairs or seeds, else None."""
+    """Return an empty interval, with a reason, if there are too few base pairs or seeds; else None."""
     reason = too_few("base pairs", pairs)
     if not reason and seeds < fewest:
-        reason = f"not estimable: {seeds} {'seed' if seeds == 1 else 'seeds'}, {fewest} are needed for its interval"
+        reason = (
+            f"not estimable: {seeds} {'seed' if seeds == 1 else 'seeds'}, {fewest} are needed for an interval"
+        )
     return MedianInterval(np.nan, np.nan, reason) if reason else None
 
 
@@ -241,14 +245,14 @@ def _median(values: Vector) -> float:
 
 
 def _without_seed(scores: Tables, means: Matrix, seed: int) -> Matrix:
-    """Return the scores averaged over all seeds but one, word × pair."""
+    """Return the scores averaged over all other seeds than this one, word × pair."""
     seeds = scores.shape[2]
     others: Matrix = (means * seeds - scores[:, :, seed]) / (seeds - 1)
     return others
 
 
 def _without_each_seed(scores: Tables) -> Tables:
-    """Return the scores averaged over all other seeds, word × pair × seed."""
+    """Return, for each seed, the scores averaged over all others, word × pair × seed."""
     others: Tables = scores.sum(-1, keepdims=True) - scores
     return others / (scores.shape[-1] - 1)
 

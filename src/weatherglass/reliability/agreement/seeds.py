@@ -1,4 +1,4 @@
-"""Measure what a seed changes: batches of a study's seeds, and groups of models that differ only in their seed."""
+"""Measure how much seeds change results, in batches of a study's seeds and in models that differ only in the seed."""
 
 from __future__ import annotations
 
@@ -29,11 +29,14 @@ from weatherglass.stats.interval import jackknife_variance
 from weatherglass.stats.seeds import seed_share, seeds_needed
 
 EXTRAPOLATED = (16, 32, 64)
-"""Numbers of seeds for which the interval is extrapolated, if the study has fewer."""
+"""Numbers of seeds to which the interval is extrapolated if the study has fewer."""
 
 
 def batches_of_seeds(condition: Condition, tensor: ScoreTensor, words: Integers) -> list[SeedBatch]:
-    """Compute box plots of the test–retest of `words` for disjoint batches: all, halves, quarters (at least 2)."""
+    """Compute box plots of the test–retest of `words` for disjoint batches: all seeds, halves and quarters.
+
+    A batch has at least two seeds.
+    """
     seeds = len(tensor.seeds)
     rows = []
     if len(tensor.pairs) < FEWEST or seeds < 2:
@@ -55,9 +58,9 @@ def batches_of_seeds(condition: Condition, tensor: ScoreTensor, words: Integers)
 
 
 def estimate_by_seeds(condition: Condition, tensor: ScoreTensor, words: Integers) -> list[SeedNumber]:
-    """Compute the median test–retest of `words` and the medians of its interval's ends, for 2, 4, 8, … seeds.
+    """Compute the median test–retest of `words`, with the medians of its interval's ends, for 2, 4, 8, … seeds.
 
-    For more seeds than the study has, the interval is computed from the variance components of all its seeds.
+    For more seeds than the study has, the interval is extrapolated from the variance components of all its seeds.
     """
     seeds = len(tensor.seeds)
     if len(tensor.pairs) < FEWEST or seeds < 2:
@@ -95,7 +98,7 @@ def estimate_by_seeds(condition: Condition, tensor: ScoreTensor, words: Integers
 def seed_sentences(
     batches: Sequence[SeedBatch], numbers: Sequence[SeedNumber]
 ) -> dict[tuple[str, str, str, str], str]:
-    """Say for each corpus, algorithm, set of base pairs and rule whether the seeds are enough."""
+    """Return a sentence for each corpus, algorithm, set of base pairs and rule: are there enough seeds?"""
     sentences = {}
     for key in dict.fromkeys(_key(row) for row in numbers):
         own_rows = [row for row in numbers if _key(row) == key]
@@ -127,50 +130,50 @@ def _key(row: SeedBatch | SeedNumber) -> tuple[str, str, str, str]:
 
 
 BOX_WIDTH = "box"
-"""The distance of the quartiles, beside the five numbers of a box plot."""
+"""The name of the interquartile range, among the five numbers of a box plot."""
 
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """One number of the box plot over batches of some seeds."""
+    """How one number of the box plot varies over batches of seeds."""
 
     part: str
     """A name of `five_number_summary`, or `BOX_WIDTH`."""
     size: int
-    """Seeds in a batch."""
+    """Number of seeds in a batch."""
     whole: float
-    """With all seeds."""
+    """Its value with all seeds."""
     mean: float
-    """Over random batches: where it differs from `whole`, fewer seeds shift the number."""
+    """Its mean over random batches; if it differs from `whole`, the number depends on how many seeds there are."""
     disjoint: tuple[float, ...]
-    """One value for each disjoint batch."""
+    """Its value for each disjoint batch."""
     sd: float
-    """Over batches of other seeds of this size."""
+    """Its standard deviation over batches of this size with other seeds."""
     sd_low: float
     sd_high: float
 
 
 def disjoint_batches(seeds: int, size: int) -> list[Integers]:
-    """Return as many batches without a common seed as there are, in the order of the seeds."""
+    """Return all disjoint batches of this size, in the order of the seeds."""
     return [np.arange(start, start + size) for start in range(0, seeds - size + 1, size)]
 
 
 def random_batches(seeds: int, size: int, number: int, rng: np.random.Generator) -> list[Integers]:
-    """Draw batches without replacement; two of them may share seeds."""
+    """Draw batches, each without replacement; two batches may share seeds."""
     return [np.sort(rng.choice(seeds, size, replace=False)) for _ in range(number)]
 
 
 def movements(scores: Tables, sizes: Sequence[int], number: int = 100) -> list[Movement]:
-    """Compute the box plot of the words' test–retest over batches of each size.
+    """Compute how the box plot of the words' test–retest varies over batches of each size.
 
-    Two random batches of k of S seeds share seeds, so that they differ by less than batches of other seeds do: their
-    variance is divided by 1 − k/S. Its interval is that of a variance with S − 1 degrees of freedom, since what a batch
-    moves is about a sum over its seeds.
+    Two random batches of k of S seeds share seeds, so they differ less than batches of other seeds; their variance is
+    divided by 1 − k/S. Its interval is that of a variance with S − 1 degrees of freedom, since the effect of a batch is
+    approximately a sum over its seeds.
 
     Args:
         scores: word × pair × seed.
-        sizes: numbers of seeds, each below S.
-        number: of random batches of each size.
+        sizes: numbers of seeds in a batch, each below S.
+        number: the number of random batches of each size.
     """
     from scipy.special import chdtri
 
@@ -204,11 +207,11 @@ def box_of(scores: Tables) -> dict[str, float]:
 def box_width_error(scores: Tables, draws: int = 200) -> float:
     """Compute the standard error of the box's width for other words, base pairs and seeds, as in `medians`.
 
-    A bootstrap over words, and a jackknife of the width over pairs and over seeds.
+    The variance is the sum of the bootstrap variance over words and the jackknife variances over pairs and over seeds.
 
     Args:
         scores: word × pair × seed.
-        draws: of the bootstrap.
+        draws: the number of bootstrap draws.
     """
     _, pairs, seeds = scores.shape
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -232,45 +235,45 @@ def _width(values: Vector) -> float:
 
 
 PRECISION = 0.1
-"""Seeds are counted that bring the mean within this, either way."""
+"""The half-width of the interval of a mean over seeds for which `seeds_needed` is computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class FamilyEffect:
-    """One test and metric over a family: its value for every member, and what the seed moves; NaN if not estimable."""
+    """The effect of seeds on one test and metric in a family of models; numbers are NaN if not estimable."""
 
     family: str
     test: str
     metric: str
     sets: str
     members: tuple[str, ...]
-    """Models that have a value."""
+    """The models that have a value."""
     values: tuple[float, ...]
-    """d, or the value of another metric, of each."""
+    """Their values of d, or of another metric."""
     mean: float
     sd: float
     low: float
-    """The 95 % interval of the mean over other seeds, with these words."""
+    """The lower end of the 95 % interval of the mean over other seeds, with these words."""
     high: float
     word_variance: float
-    """The squared standard error over other target words, seeds averaged."""
+    """The squared standard error over other target words, averaged over seeds."""
     attribute_variance: float
-    """The same over other attribute words."""
+    """The squared standard error over other attribute words."""
     share: float
-    """The seed's part of the variance for other seeds and target words."""
+    """The share of the seed in the variance for other seeds and target words."""
     share_low: float
     share_high: float
     icc: float
-    """Test–retest of the words' scores over members: ICC(2,1), rows are words."""
+    """Test–retest of the words' scores over members: ICC(2,1) with words as rows."""
     icc_low: float
     icc_high: float
     seeds_needed: int | None
-    """For a mean within ± the stated precision."""
+    """Number of seeds for a mean within ± the precision; None if it is too large."""
 
 
 @dataclass(frozen=True, slots=True)
 class FamilyAgreement:
-    """Test–retest of a metric's values over a family: ICC(2,1), rows are tests."""
+    """Test–retest of a metric's values over a family: ICC(2,1) with tests as rows."""
 
     family: str
     metric: str
@@ -284,14 +287,14 @@ class FamilyAgreement:
 
 @dataclass(frozen=True, slots=True)
 class FamilyReport:
-    """What a run shows of its families."""
+    """The effects of seeds in all families of a run."""
 
     effects: tuple[FamilyEffect, ...]
     agreements: tuple[FamilyAgreement, ...]
     precision: float
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values; null for what is not a number."""
+        """Return plain values, with null in place of NaN."""
         return {
             "precision": self.precision,
             "effects": [_plain(asdict(effect)) for effect in self.effects],
@@ -300,7 +303,7 @@ class FamilyReport:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> FamilyReport:
-        """Read what `to_json` returned."""
+        """Return the report from the result of `to_json`."""
         return cls(
             tuple(FamilyEffect(**_numbers(effect)) for effect in record["effects"]),
             tuple(FamilyAgreement(**_numbers(agreement)) for agreement in record["agreements"]),
@@ -314,9 +317,9 @@ def family_report(
     """Report every test and metric of a run over every family with at least two members.
 
     Args:
-        results: of the run.
+        results: the results of the run.
         families: the models of each family.
-        precision: how near the mean over seeds should come to that over all seeds, for `seeds_needed`.
+        precision: the half-width of the interval of the mean over seeds, for `seeds_needed`.
     """
     effects = []
     for family, members in families.items():
@@ -366,7 +369,7 @@ def _effect(family: str, results: Sequence[Result], precision: float) -> FamilyE
 
 
 def _without_each_word(results: Sequence[Result]) -> dict[str, Matrix]:
-    """Return by set, member × word, the value without each word that every member knows."""
+    """Return, for each set, the values without each word that all members know, member × word."""
     tables = [
         {
             (left.role, left.name): left.effect_size
@@ -387,14 +390,14 @@ def _without_each_word(results: Sequence[Result]) -> dict[str, Matrix]:
 
 
 def _word_table(results: Sequence[Result]) -> Matrix:
-    """Return the scores of the words that every member knows, word × member."""
+    """Return the scores of the words that all members know, word × member."""
     tables = [{(unit.role, unit.name): unit.score for unit in word_scores(result)} for result in results]
     common = [key for key in tables[0] if all(key in table for table in tables)]
     return np.array([[table[key] for table in tables] for key in common]).reshape(len(common), len(results))
 
 
 def _agreement(effects: Sequence[FamilyEffect], members: Sequence[str]) -> FamilyAgreement:
-    """Compute the agreement over the tests that every member has."""
+    """Compute the agreement over the tests for which all members have a value."""
     whole = [effect for effect in effects if len(effect.members) == len(members)]
     values = np.array([effect.values for effect in whole]).reshape(len(whole), len(members))
     icc = crossed_retest(values[None], rows="tests")

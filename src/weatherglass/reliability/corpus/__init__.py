@@ -1,4 +1,4 @@
-"""Encode a corpus once: tokens, a vocabulary with counts, and an array of word ids that all seeds share."""
+"""Encode a corpus once into a vocabulary with counts and an array of word ids, which all seeds share."""
 
 from __future__ import annotations
 
@@ -37,23 +37,24 @@ from weatherglass.storage.checksum import (
 URL = re.compile(r"(?:https?://|www\.)\S+")
 SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+")
 MARK = re.compile(r"(</?[A-Za-z]+>)")
-"""A mark such as WikiText's <unk>, which stays one token so that it is not taken for the word "unk"."""
+"""A mark such as <unk> in WikiText, which is one token, so that it is not confused with the word "unk"."""
 LOOSE_APOSTROPHE = re.compile(r"'(?:(?![^\W_])|(?<![^\W_]'))")
-"""An apostrophe that does not stand between two letters or digits."""
+"""An apostrophe that is not between two letters or digits."""
 
 Split = Literal["words", "whitespace"]
 
 
 @dataclass(frozen=True)
 class Tokeniser:
-    """Splits a line into tokens."""
+    """Split a line into tokens."""
 
     split: Split = "words"
-    """words: letters and digits, with inner apostrophes, and <marks>; whitespace: the text is already tokenised."""
+    """With `words`, tokens are letters and digits with inner apostrophes, and <marks>; with `whitespace`, the text is
+    already tokenised."""
     lowercase: bool = True
     keep_urls: bool = False
     sentences: bool = False
-    """Whether a line is split into sentences; contexts end at a sentence."""
+    """Whether a line is split into sentences; a context does not extend beyond its sentence."""
 
     def __post_init__(self) -> None:
         one_of("split", self.split, get_args(Split))
@@ -71,22 +72,22 @@ PREPARED: Mapping[str, Mapping[str, Any]] = {
     "wikitext": {"split": "whitespace", "lowercase": False, "keep_urls": True},
     "reddit": {"split": "words", "lowercase": True, "keep_urls": False, "sentences": True},
 }
-"""How Du et al. (2021) prepare their corpora: WikiText-103 as it is, with its punctuation and case; comments of Reddit
-in lower case, without URLs, split into sentences."""
+"""The settings of Du et al. (2021): WikiText-103 is unchanged, with punctuation and case; Reddit comments are in lower
+case, without URLs and split into sentences."""
 
 
 def prepared(name: str, **settings: Any) -> Tokeniser:
-    """Return the tokeniser of a kind of corpus; `name` may be empty, and `settings` override it.
+    """Return the tokeniser of a kind of corpus, with changed settings; `name` may be empty.
 
     Raises:
-        UnknownNameError: if no kind has this name.
+        UnknownNameError: if no kind of corpus has this name.
     """
     kind = PREPARED[one_of("preparation", name, list(PREPARED))] if name else {}
     return Tokeniser(**{**kind, **settings})
 
 
 def words_and_marks(text: str) -> list[str]:
-    r"""Find what `</?[A-Za-z]+>|[^\W_]+(?:'[^\W_]+)*` finds, at three times the speed of that expression."""
+    r"""Return the matches of `</?[A-Za-z]+>|[^\W_]+(?:'[^\W_]+)*`, three times as fast as the expression does."""
     if "<" not in text:
         return _words(text)
     tokens: list[str] = []
@@ -96,7 +97,7 @@ def words_and_marks(text: str) -> list[str]:
 
 
 class _Characters(dict[int, int]):
-    """What a character becomes before the text is split: itself in a word, else a space; filled as they are met."""
+    """A translation table that keeps the characters of words and replaces others by spaces; filled on demand."""
 
     def __missing__(self, code: int) -> int:
         self[code] = code if chr(code).isalnum() else ord(" ")
@@ -117,7 +118,7 @@ LENGTHS = "lengths.i64"
 BUFFER = 2**20
 """Tokens in memory before they are written."""
 LEFT_OUT = -1
-"""The id of a word that is too rare for the vocabulary, while ids are assigned."""
+"""The id of a word that is too rare for the vocabulary, used while ids are assigned."""
 
 
 @dataclass(frozen=True)
@@ -126,17 +127,17 @@ class CorpusSettings:
 
     tokeniser: Tokeniser = dataclasses.field(default_factory=Tokeniser)
     min_count: int = 5
-    """Rarer words are left out before contexts are formed, as word2vec and GloVe do."""
+    """Rarer words are left out before contexts are formed, as in word2vec and GloVe."""
     share: float = 1.0
-    """The share of the documents that is read, evenly spread over the source."""
+    """The share of documents to read, evenly spread over the source."""
     max_types: int = 20_000_000
-    """With more distinct words than this, the rarest are dropped while counting, so that memory stays bounded."""
+    """If there are more distinct words, the rarest are dropped during counting, so that memory is bounded."""
     format: str = ""
-    """A name of READERS; empty to recognise it."""
+    """A name in READERS; if empty, the format is detected."""
     field: str = ""
-    """The field or column with the text; empty for the usual one of the format."""
+    """The field or column with the text; if empty, the default of the format."""
     where: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    """Only records whose fields have one of these values, such as subreddit: ("askscience",)."""
+    """A filter: only records whose fields have one of these values are read, such as {"subreddit": ("askscience",)}."""
 
     def __post_init__(self) -> None:
         if not 0 < self.share <= 1:
@@ -156,14 +157,14 @@ class Corpus:
     name: str
     folder: Path
     words: list[str]
-    """Sorted by frequency, then alphabetically. A word's index is its id."""
+    """The vocabulary, sorted by frequency and then alphabetically; the index of a word is its id."""
     counts: Integers
     tokens: NDArray[np.int32]
-    """The ids of all lines, one after another."""
+    """The ids of the tokens of all lines, concatenated."""
     offsets: Integers
-    """Where each line begins, and the end of the last."""
+    """The start of each line, and the end of the last one."""
     hash: str
-    """SHA-256 of the source's content and the settings."""
+    """SHA-256 of the content of the source and of the settings."""
 
     @property
     def lines(self) -> int:
@@ -173,11 +174,11 @@ class Corpus:
 def encode_corpus(name: str, source: Path, cache: Path, settings: CorpusSettings) -> Corpus:
     """Return the encoded corpus from `cache`; encode it first if it is not there.
 
-    The source is streamed and tokenised once: words are numbered as they occur, and once they are counted, the
-    numbers become ids in the order of frequency. Only the distinct words are in memory, about 200 bytes each.
+    The source is streamed and tokenised once. Words are numbered as they occur; after counting, these numbers are
+    replaced by ids in the order of frequency. Only the distinct words are in memory, about 200 bytes each.
 
     Raises:
-        CorpusError: if the source cannot be read or has no word that is frequent enough.
+        CorpusError: if the source cannot be read, or no word is frequent enough.
     """
     cache.mkdir(parents=True, exist_ok=True)
     with as_file(source, cache) as path:
@@ -197,7 +198,7 @@ def encode_corpus(name: str, source: Path, cache: Path, settings: CorpusSettings
 
 
 def _recipe(source: Path, files: list[Path], settings: CorpusSettings) -> dict[str, Any]:
-    """Return all that decides the encoded corpus, without settings that are empty."""
+    """Return everything that determines the encoded corpus, without empty settings."""
     content = folder_hash(source) if source.is_dir() else file_hash(source)
     chosen = {name: value for name, value in asdict(settings).items() if value not in ("", {})}
     readers = {"readers": versions} if (versions := reader_versions(files, settings.format)) else {}
@@ -205,10 +206,10 @@ def _recipe(source: Path, files: list[Path], settings: CorpusSettings) -> dict[s
 
 
 def open_corpus(folder: Path) -> Corpus:
-    """Open the corpus that `encode_corpus` left in `folder`.
+    """Open the corpus that `encode_corpus` wrote to `folder`.
 
     Raises:
-        CorpusError: if a file of it is damaged.
+        CorpusError: if one of its files is damaged.
     """
     if damaged := damaged_files(folder, PARTS):
         raise CorpusError(
@@ -231,13 +232,13 @@ def open_corpus(folder: Path) -> Corpus:
 
 
 def sentences(files: Iterable[Path], settings: CorpusSettings) -> Iterator[list[str]]:
-    """Yield the tokens of every sentence of the lines that are read."""
+    """Yield the tokens of every sentence in the selected share of lines."""
     tokenise, share = settings.tokeniser, settings.share
     lines = (
         line for path in files for line in documents(path, settings.format, settings.field, settings.where)
     )
-    # Over all files, so that of a folder with a line a file a share is read, too. Evenly spread: line n is read if
-    # n · share passes an integer there.
+    # The share is taken over the lines of all files together, so that it also works for a folder of files with one
+    # line each. Lines are evenly spread: line n is read if n · share passes an integer there.
     for number, line in enumerate(lines):
         if share == 1 or int((number + 1) * share) > int(number * share):
             yield from tokenise(line)
@@ -263,7 +264,7 @@ def _encode(folder: Path, source: Path, files: list[Path], settings: CorpusSetti
 
 def _why_empty(where: Mapping[str, tuple[str, ...]]) -> str:
     if not where:
-        return "it is empty; there is no text in it"
+        return "it is empty, or contains no text"
     conditions = " and ".join(
         f"{field} = {' or '.join(map(repr, values))}" for field, values in where.items()
     )
@@ -271,7 +272,7 @@ def _why_empty(where: Mapping[str, tuple[str, ...]]) -> str:
 
 
 class _Types:
-    """The distinct words met so far, numbered in the order of their first occurrence, and their counts."""
+    """The distinct words so far, numbered in the order of their first occurrence, with their counts."""
 
     def __init__(self, max_types: int) -> None:
         self._max_types = max_types
@@ -280,7 +281,7 @@ class _Types:
         self._counts: Integers = np.zeros(0, dtype=np.int64)
 
     def numbers_of(self, tokens: list[str]) -> NDArray[np.int32]:
-        """Return the number of each token, and count it."""
+        """Return the number of each token, and count the tokens."""
         numbers = np.fromiter(map(self._numbers.__getitem__, tokens), np.int32, len(tokens))
         added = np.bincount(numbers, minlength=len(self._counts))
         added[: len(self._counts)] += self._counts
@@ -289,19 +290,19 @@ class _Types:
         return numbers
 
     def _drop_rarest(self) -> None:
-        """Drop the rarest words, if there are too many. One that comes back is a new word with a new number."""
+        """Drop the rarest words if there are too many; a word that occurs again later gets a new number."""
         while len(self._numbers) > self._max_types:
             self._floor += 1
             for word in [word for word, count in self.counts() if count <= self._floor]:
                 del self._numbers[word]
 
     def counts(self) -> Iterator[tuple[str, int]]:
-        """Return each word and how often it occurred."""
+        """Yield each word and its count."""
         for word, number in self._numbers.items():
             yield word, int(self._counts[number])
 
     def ids_in(self, vocabulary: Iterable[str]) -> NDArray[np.int32]:
-        """Return by number the word's place in the vocabulary, or LEFT_OUT."""
+        """Return an array from the number of a word to its index in the vocabulary, or LEFT_OUT."""
         ids = np.full(len(self._counts), LEFT_OUT, dtype=np.int32)
         for place, word in enumerate(vocabulary):
             ids[self._numbers[word]] = place
@@ -309,7 +310,7 @@ class _Types:
 
 
 def _write_numbers(scratch: Path, lines: Iterable[list[str]], types: _Types) -> list[int]:
-    """Write the number of every token and the length of every line, in batches of lines; how many lines each has."""
+    """Write the number of every token and the length of every line; return the number of lines in each batch."""
     batches = []
     with (scratch / TOKENS).open("wb") as tokens_file, (scratch / LENGTHS).open("wb") as lengths_file:
         for tokens, lengths in _batches(lines):
@@ -320,7 +321,7 @@ def _write_numbers(scratch: Path, lines: Iterable[list[str]], types: _Types) -> 
 
 
 def _batches(lines: Iterable[list[str]]) -> Iterator[tuple[list[str], array[int]]]:
-    """Yield the tokens and lengths of lines that have BUFFER tokens together; the last batch has fewer."""
+    """Yield the tokens and the lengths of lines in batches of at least BUFFER tokens; the last batch may have fewer."""
     tokens: list[str] = []
     lengths = array("q")
     for line in lines:
@@ -333,7 +334,7 @@ def _batches(lines: Iterable[list[str]]) -> Iterator[tuple[list[str], array[int]
 
 
 def _write_ids(folder: Path, scratch: Path, batches: Iterable[int], ids: NDArray[np.int32]) -> None:
-    """Write the ids of the vocabulary for the numbers of tokens; skip rarer words and empty lines."""
+    """Replace the numbers of tokens by ids, and write them without rare words and empty lines."""
     end = np.zeros(1, dtype=np.int64)
     with (
         (scratch / TOKENS).open("rb") as numbers_file,
@@ -354,7 +355,7 @@ def _write_ids(folder: Path, scratch: Path, batches: Iterable[int], ids: NDArray
 
 
 LEAST = 0.5
-"""The share of a corpus's tokens that its language's list must hold; about 0.9 of an ordinary text is in it."""
+"""The share of tokens that must be in the list of a language; for ordinary text it is about 0.9."""
 
 
 def detected_language(words: Sequence[str], counts: Integers) -> tuple[str, float]:
@@ -374,7 +375,7 @@ def detected_language(words: Sequence[str], counts: Integers) -> tuple[str, floa
 
 
 def language_fact(words: Sequence[str], counts: Integers) -> str:
-    """Return one phrase for the page.
+    """Return a phrase about the language of a corpus, for the page.
 
     >>> import numpy as np
     >>> language_fact(["der", "und", "frau"], np.array([5, 5, 5]))

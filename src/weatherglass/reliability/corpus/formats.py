@@ -1,4 +1,4 @@
-"""Read each corpus format: plain text, WikiExtractor, JSON lines, CSV and TSV, Parquet and Arrow."""
+"""Read corpora of each format: plain text, WikiExtractor, JSON lines, CSV and TSV, Parquet and Arrow."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def is_document_start(line: str) -> bool:
 
 
 def wiki_texts(path: Path, stream: BinaryIO) -> Iterator[str]:
-    """Yield the lines of the articles, the first of each its title.
+    """Yield the lines of the articles; the first line of each is its title.
 
     Raises:
-        CorpusError: if an article is not closed: the file is cut off.
+        CorpusError: if an article is not closed, because the file is cut off.
     """
     inside = False
     for line in text_lines(stream):
@@ -71,7 +71,7 @@ DELETED = frozenset({"[deleted]", "[removed]"})
 
 
 def is_json_object(line: str) -> bool:
-    """Return whether a line is a JSON object; if the first line of a file is, so should be all others."""
+    """Return whether a line is a JSON object; if the first line of a file is one, all others should be."""
     if not line.lstrip().startswith("{"):
         return False
     try:
@@ -86,13 +86,13 @@ def json_texts(
     """Yield the lines of each object's text, which is in the first of `fields` that the object has.
 
     Args:
-        path: for messages.
-        stream: of the file.
-        fields: where the text is looked for.
-        where: only the objects whose fields have these values.
+        path: the path of the file, for messages.
+        stream: the content of the file.
+        fields: the fields in which the text may be.
+        where: the values that fields must have; other objects are skipped.
 
     Raises:
-        CorpusError: if a line is not a JSON object, no object has a text, or none has a field of `where`.
+        CorpusError: if a line is not a JSON object, no object has a text, or no object has a field of `where`.
     """
     where = where or {}
     has_text = False
@@ -126,9 +126,10 @@ def json_texts(
 
 
 def _cannot_fit(line: str, where: Where) -> bool:
-    """Return whether a line certainly lacks a wanted value, without parsing it: a dump has a hundred gigabytes.
+    """Return whether a line certainly lacks a wanted value, without parsing it, since a dump may have 100 GB.
 
-    A value may be escaped in JSON, so only plain letters and digits are looked for, in lines without escapes.
+    A value may be escaped in JSON, so only plain letters and digits are searched for, and only in lines without
+    escapes.
     """
     lowered = line.lower()
     return "\\u00" not in lowered and any(
@@ -138,7 +139,7 @@ def _cannot_fit(line: str, where: Where) -> bool:
 
 
 def _value(record: dict[str, Any], field: str) -> Any:
-    """Return the value of a field; "data.text" is the field text of the object in data."""
+    """Return the value of a field; "data.text" means the field `text` of the object in the field `data`."""
     if field in record or "." not in field:
         return record.get(field)
     outer, _, inner = field.partition(".")
@@ -157,7 +158,7 @@ JSON_LINES = Reader(json_texts, texts_of_field=_texts_of_field, texts_where=_tex
 
 
 LONGEST = 2**31 - 1
-"""Characters of a text; the library's limit of 131 072 is less than a book."""
+"""Largest number of characters of a text; the default of the library, 131 072, is less than a book."""
 
 
 def delimited_texts(
@@ -167,17 +168,17 @@ def delimited_texts(
     fields: Sequence[str] = FIELDS,
     where: Where | None = None,
 ) -> Iterator[str]:
-    """Yield the lines of each row's text; a text may have several, in quotes.
+    """Yield the lines of each row's text; a quoted text may have several lines.
 
     Args:
-        path: for messages.
-        stream: of the file.
-        delimiter: between two cells.
-        fields: the columns where the text is looked for.
-        where: only the rows whose columns have these values.
+        path: the path of the file, for messages.
+        stream: the content of the file.
+        delimiter: the character between two cells.
+        fields: the columns in which the text may be.
+        where: the values that columns must have; other rows are skipped.
 
     Raises:
-        CorpusError: if no column has the name, or a row is too short to have it.
+        CorpusError: if no column has one of these names, or a row is too short.
     """
     csv.field_size_limit(LONGEST)
     rows = csv.reader(text_lines(stream, newline=""), delimiter=delimiter, strict=True)
@@ -192,7 +193,7 @@ def delimited_texts(
                 continue
             if len(row) <= last:
                 raise CorpusError(
-                    f"{path}, line {rows.line_num}: {len(row)} columns, but '{names[last]}' is number {last + 1}"
+                    f"{path}, line {rows.line_num}: {len(row)} columns, but '{names[last]}' is column {last + 1}"
                 )
             if all(matches(row[place], wanted) for place, wanted in conditions):
                 yield from row[column].splitlines()
@@ -219,11 +220,11 @@ CSV, TSV = _delimited_reader(","), _delimited_reader("\t")
 
 DAMAGED = "damaged, or not what its name says"
 ROWS = 20_000
-"""Rows in memory at a time."""
+"""Number of rows in memory at a time."""
 PARQUET_FILE, ARROW_FILE = b"PAR1", b"ARROW1"
-"""How files begin; a stream of it, which HuggingFace writes, begins otherwise."""
+"""The first bytes of files; Arrow streams, which Hugging Face writes, begin differently."""
 STREAM_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
-"""How a stream ends; its reader does not miss it, and gives the rows that there are."""
+"""The last bytes of an Arrow stream. The library does not notice if they are missing, and returns the rows before."""
 
 
 def column_texts(
@@ -237,12 +238,12 @@ def column_texts(
 
     Args:
         path: the file.
-        table: opens it.
-        fields: the columns where the text is looked for.
-        where: only the rows whose columns have these values.
+        table: a function that opens the file.
+        fields: the columns in which the text may be.
+        where: the values that columns must have; other rows are skipped.
 
     Raises:
-        CorpusError: if the file cannot be read, no column has the name, or it does not hold text.
+        CorpusError: if the file cannot be read, no column has one of these names, or the column does not contain text.
     """
     try:
         import polars as pl
@@ -273,9 +274,9 @@ def column_texts(
 
 
 def rehearsal(path: Path) -> Content:
-    """Read all column_texts of a file and forget them: in a child process, since polars may crash on a damaged file.
+    """Read all texts of a file and discard them, in a child process, since polars may crash on a damaged file.
 
-    A crash would end the study, and a panic would fill the terminal; what a child reads whole can be read again.
+    A crash would end the study, and a panic would fill the terminal. A file that the child can read is safe to read.
     """
     import polars as pl
 
@@ -311,8 +312,8 @@ def _arrow(path: Path) -> pl.LazyFrame:
         if not is_file:
             file.seek(max(0, path.stat().st_size - len(STREAM_END)))
             if file.read() != STREAM_END:
-                raise CorpusError(f"{path}: {DAMAGED} (an Arrow stream without the mark of its end)")
-    # A stream has no index: it is read whole. HuggingFace splits a data set into files of at most 500 MB.
+                raise CorpusError(f"{path}: {DAMAGED} (an Arrow stream without its end mark)")
+    # A stream has no index, so it is read as a whole. Hugging Face splits a data set into files of at most 500 MB.
     return pl.scan_ipc(path) if is_file else pl.read_ipc_stream(path).lazy()
 
 

@@ -1,4 +1,4 @@
-"""Read the texts of a corpus: files of several formats, plain or compressed, folders of them, standard input."""
+"""Read the texts of a corpus from files of several formats, plain or compressed, from folders or standard input."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from weatherglass.storage.installed import install_command
 from weatherglass.storage.reading import errors_in_one_line, exists, is_folder, require_regular_file
 
 CHUNK = 2**17
-"""Bytes decompressed at a time."""
+"""Number of bytes that are decompressed at a time."""
 
 GZIP, XZ, ZSTANDARD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
 SUFFIXES = frozenset({".gz", ".xz", ".zst"})
-"""Endings of a name that say nothing about the format of the text."""
+"""Endings of compressed files, which do not show the format of the text."""
 DAMAGED = (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error)
-"""What reading a file that is cut off or damaged raises."""
+"""The errors that reading a truncated or damaged file raises."""
 
 
 @contextmanager
@@ -37,7 +37,9 @@ def decompressed(path: Path) -> Iterator[BinaryIO]:
     with path.open("rb") as file:
         head = file.read(len(XZ))
     if path.suffix.lower() in SUFFIXES and not head.startswith((GZIP, XZ, ZSTANDARD)):
-        raise EOFError(f"it does not begin like one; if it is plain text, take {path.suffix} off its name")
+        raise EOFError(
+            f"its first bytes do not match; if it is plain text, remove {path.suffix} from its name"
+        )
     if head.startswith(ZSTANDARD):
         with path.open("rb") as file:
             yield _decompress_zstandard(file, path)
@@ -54,13 +56,13 @@ def _decompress_zstandard(file: BinaryIO, path: Path) -> BinaryIO:
         raise MissingExtraError(
             f"{path} is compressed with zstandard; run: {install_command('reliability')}"
         ) from None
-    # Reddit's dumps use a window of 2 GB, which the library refuses by default.
+    # Dumps of Reddit use a window of 2 GB, which the library refuses by default.
     decompressor = zstandard.ZstdDecompressor(max_window_size=2**31)
     return cast(BinaryIO, io.BufferedReader(_Frames(file, decompressor, zstandard.ZstdError), CHUNK))
 
 
 class _Frames(io.RawIOBase):
-    """Decompresses zstandard frame by frame; the library's own reader does not notice a truncated file."""
+    """Decompress zstandard frame by frame, since the reader of the library does not notice a truncated file."""
 
     def __init__(self, file: BinaryIO, decompressor: Any, damaged: type[Exception]) -> None:
         self._file, self._decompressor, self._damaged = file, decompressor, damaged
@@ -92,9 +94,9 @@ class _Frames(io.RawIOBase):
 
 
 Texts = Callable[[Path, BinaryIO], Iterator[str]]
-"""The documents of a file, each a line of text. The stream is decompressed; the path is for messages."""
+"""Yields the documents of a file, each a line of text, from its path (for messages) and its decompressed content."""
 Where = Mapping[str, Sequence[str]]
-"""Field -> the values, one of which a record must have in it; upper and lower case are not distinguished."""
+"""The allowed values of each field of a record; case is ignored."""
 
 
 @dataclass(frozen=True)
@@ -103,18 +105,18 @@ class Reader:
 
     texts: Texts
     version: int = 1
-    """Raise it when the reader gives other texts: corpora are then encoded again."""
+    """Increase it when the reader returns different texts, so that corpora are encoded again."""
     texts_of_field: Callable[[str], Texts] | None = None
-    """The same for the text in a field or column of that name; None for a format without fields."""
+    """Returns `texts` for a field or column with this name; None for a format without fields."""
     texts_where: Callable[[str, Where], Texts] | None = None
-    """The same for the records that fit a condition, the text in a field of that name; "" is the usual field."""
+    """Returns `texts` for a field and a filter of records; "" means the default field."""
 
 
 TEXT, JSON_LINES, WIKI = "txt", "jsonl", "wiki"
 BY_CONTENT = frozenset({TEXT, JSON_LINES, WIKI})
-"""Formats that are recognised by the first line, since dumps have any suffix or none."""
+"""Formats that are detected from the first line, since dumps may have any suffix."""
 TABLES = frozenset({".parquet", ".arrow"})
-"""A folder with one of these files is a data set: its other files, for example README.md, are not text."""
+"""Endings of tables. A folder with such a file is a data set, so its other files, such as README.md, are not read."""
 READERS: Registry[Reader] = Registry(
     "corpus format",
     {
@@ -128,10 +130,10 @@ READERS: Registry[Reader] = Registry(
     },
     entry_points="weatherglass.corpus_readers",
 )
-"""Format -> reader; the format of a file is its suffix, unless it is recognised by its content."""
+"""Readers by format; the format of a file is its suffix, unless it is detected from its content."""
 
 FIELDS = ("body", "text", "content")
-"""Where the text is looked for if the user names no field: Reddit's dumps, HuggingFace's data sets, others."""
+"""The default fields of the text: in dumps of Reddit, in data sets of Hugging Face, and in others."""
 
 
 def source_files(source: Path) -> list[Path]:
@@ -164,12 +166,12 @@ def documents(path: Path, format: str = "", field: str = "", where: Where | None
 
     Args:
         path: the file.
-        format: a name of READERS; empty to recognise it.
-        field: the field or column with the text; empty for the usual one of the format.
-        where: only the records whose fields have these values.
+        format: a name in READERS; if empty, the format is detected.
+        field: the field or column with the text; if empty, the default of the format.
+        where: the values that fields must have; other records are skipped.
 
     Raises:
-        CorpusError: if the file is damaged or truncated, or is not what its reader expects.
+        CorpusError: if the file is damaged or truncated, or does not have the expected format.
     """
     require_regular_file(path, CorpusError)
     with errors_in_one_line(str(path), "damaged, or not what its name says", "get it again", CorpusError):
@@ -204,14 +206,14 @@ def _documents(path: Path, format: str, field: str, where: Where) -> Iterator[st
 def reader_versions(files: Iterable[Path], format: str = "") -> dict[str, int]:
     """Return the versions of the readers of some files, by format.
 
-    They belong to what a corpus is made from, except plain text and JSON lines: there the content alone says it.
+    They are part of the key of an encoded corpus, except for plain text and JSON lines, whose readers have no versions.
     """
     formats = {format} if format else {format_of(path) for path in files}
     return {name: READERS.get(name).version for name in sorted(formats - {TEXT, JSON_LINES})}
 
 
 def format_of(path: Path) -> str:
-    """Return the format of a file, from its suffix without that of a compression, else from its content."""
+    """Return the format of a file, from its suffix (ignoring that of a compression) or else from its content."""
     name = path
     while name.suffix.lower() in SUFFIXES:
         name = name.with_suffix("")
@@ -234,13 +236,13 @@ def format_of(path: Path) -> str:
 
 
 class NotUnicodeError(Exception):
-    """A line that is not UTF-8; the text says which byte and what to do."""
+    """A line that is not UTF-8; the message names the byte and the remedy."""
 
     def __init__(self, line: int, error: UnicodeDecodeError) -> None:
         start = error.object[:2]
         encoding = "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin1"
         super().__init__(
-            f"not UTF-8 (byte 0x{error.object[error.start]:02x}); convert it, such as by: iconv -f {encoding} -t utf-8"
+            f"not UTF-8 (byte 0x{error.object[error.start]:02x}); convert it with: iconv -f {encoding} -t utf-8"
         )
         self.line = line
 
@@ -249,7 +251,8 @@ def text_lines(stream: BinaryIO, newline: str | None = None) -> Iterator[str]:
     """Yield the lines of text of a stream of bytes.
 
     Args:
-        newline: as in `open`; by default every kind of line end becomes a newline.
+        stream: the bytes.
+        newline: as in `open`; by default, every kind of line end becomes a newline.
 
     Raises:
         NotUnicodeError: if a line is not UTF-8; `documents` adds the path.
@@ -261,15 +264,15 @@ def text_lines(stream: BinaryIO, newline: str | None = None) -> Iterator[str]:
             number += 1
             yield line
     except UnicodeDecodeError as error:
-        # A block is decoded at once: the lines of it before the byte have not been given yet.
+        # A block is decoded as a whole, so its lines before the byte have not been yielded yet.
         raise NotUnicodeError(number + 1 + error.object[: error.start].count(b"\n"), error) from None
 
 
 def require_fields(path: Path, names: Sequence[str], where: Where) -> None:
-    """Refuse a condition on a field that the records do not have.
+    """Refuse a filter on a field that the records do not have.
 
     Raises:
-        CorpusError: naming the fields that there are.
+        CorpusError: naming the existing fields.
     """
     for field in where:
         if field not in names:
@@ -282,7 +285,7 @@ def field_named(path: Path, names: Sequence[str], fields: Sequence[str]) -> str:
     """Return the first of `fields` that a table has.
 
     Raises:
-        CorpusError: naming the columns that there are.
+        CorpusError: naming the existing columns.
     """
     for field in fields:
         if field in names:
@@ -291,7 +294,7 @@ def field_named(path: Path, names: Sequence[str], fields: Sequence[str]) -> str:
 
 
 def matches(value: object, wanted: Sequence[str]) -> bool:
-    """Return whether a field's value is one of those wanted, in upper or lower case.
+    """Return whether the value of a field is one of the wanted values, ignoring case.
 
     >>> matches("AskScience", ["askscience"]), matches(None, ["askscience"])
     (True, False)
@@ -300,7 +303,7 @@ def matches(value: object, wanted: Sequence[str]) -> bool:
 
 
 def no_such_field(path: Path, names: Sequence[str], fields: Sequence[str]) -> str:
-    """Return the line about a field that is not there."""
+    """Return the message about a missing field."""
     wanted = " or ".join(f"'{field}'" for field in fields)
     return (
         f'{path}: no text in a field {wanted} (fields: {", ".join(names)}); name it: --field, or field = "…"'
@@ -312,7 +315,7 @@ STANDARD_INPUT = Path("-")
 
 @contextmanager
 def as_file(source: Path, folder: Path) -> Iterator[Path]:
-    """Yield `source` itself, or for "-" a file in `folder` with the standard input, which is removed at the end.
+    """Yield `source` itself or, for "-", a temporary file in `folder` with the content of standard input.
 
     Raises:
         CorpusError: if standard input is a terminal or empty.
@@ -328,7 +331,7 @@ def as_file(source: Path, folder: Path) -> Iterator[Path]:
             shutil.copyfileobj(sys.stdin.buffer, file)
         if not copy.stat().st_size:
             raise CorpusError(
-                "standard input: it is empty; a study that was stopped needs the same text again"
+                "standard input: it is empty; to continue a stopped study, pipe the same text again"
             )
         try:
             yield copy

@@ -1,4 +1,4 @@
-"""Base pairs, target words and queries: built-in lists, and readers of the user's files."""
+"""Provide base pairs, target words and queries, from built-in lists or from the user's files."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from weatherglass.errors import CorpusError
 from weatherglass.registry import unknown
 from weatherglass.storage.documents import document_text, shipped_toml
 from weatherglass.storage.reading import is_regular_file
+from weatherglass.storage.tables import TABLES, read_table
 
 FREQUENT = 10_000
-"""How many of the most frequent words represent the vocabulary."""
+"""Number of the most frequent words that represent the vocabulary."""
 
 FREQUENT_LIST, VOCABULARY_LIST = "frequent", "vocabulary"
 """The names of the lists that every study has."""
 
 SPECIAL = re.compile(r"<[^<>]*>|\[[A-Z_]+\]")
-"""Vocabulary entries that are not words: <unk>, </s>, [PAD]."""
+"""Vocabulary entries that are not words, such as <unk>, </s> and [PAD]."""
 
 
 @dataclass(frozen=True)
 class BasePairs:
-    """Pairs of words that are the two ends of a scale; a score above 0 leans to the first word."""
+    """Pairs of words at the two ends of a scale; a score above 0 leans to the first word."""
 
     name: str
     pairs: tuple[tuple[str, str], ...]
@@ -47,7 +48,7 @@ class WordList:
 
 
 def is_word(token: str) -> bool:
-    """Return whether a vocabulary entry is a word, not `<unk>` and the like."""
+    """Return whether a vocabulary entry is a word, and not a mark such as `<unk>`."""
     return SPECIAL.fullmatch(token) is None
 
 
@@ -56,10 +57,12 @@ def _table(name: str) -> dict[str, Any]:
 
 
 def base_pairs(name: str) -> BasePairs:
-    """Return a built-in set by its name, or read one from a file with two words on each line.
+    """Return a built-in set of base pairs by its name, or read one from a table of two columns or a file of pairs.
+
+    A file has two words on each line.
 
     Raises:
-        UnknownNameError: if it is neither.
+        UnknownNameError: if there is no built-in set and no file with this name.
         CorpusError: if a line of the file does not have two words.
     """
     table = _table("pairs")
@@ -70,9 +73,9 @@ def base_pairs(name: str) -> BasePairs:
     if not is_regular_file(path):
         raise unknown("set of base pairs or file", name, table)
     pairs = []
-    for number, line in _lines(path):
-        parts = line.split()
-        if len(parts) != 2:
+    for number, parts in _rows(path):
+        line = " ".join(parts)
+        if len(parts) != 2 or not all(parts):
             raise CorpusError(f"{path}, line {number}: '{line}' should be two words: one pair on each line")
         if parts[0] == parts[1]:
             raise CorpusError(
@@ -85,10 +88,10 @@ def base_pairs(name: str) -> BasePairs:
 
 
 def target_list(name: str) -> WordList:
-    """Return a built-in list by its name, or read one from a file: a word on each line, or a table.
+    """Return a built-in list of target words by its name, or read one from a table or a file with a word on each line.
 
     Raises:
-        UnknownNameError: if it is neither.
+        UnknownNameError: if there is no built-in list and no file with this name.
         CorpusError: if the file cannot be read as words.
     """
     table = _table("targets")
@@ -101,7 +104,7 @@ def target_list(name: str) -> WordList:
 
 
 def queries() -> list[WordList]:
-    """Return the six queries of Du et al.: sets of weat6, weat7 and weat8, lower-cased."""
+    """Return the six queries of Du et al., which are sets of weat6, weat7 and weat8 in lower case."""
     from weatherglass.catalogue.published import table
 
     sets = table("sets")
@@ -114,12 +117,15 @@ def queries() -> list[WordList]:
 
 
 def frequent_words(vocabulary: Sequence[str], number: int = FREQUENT) -> WordList:
-    """Return the first `number` words of a vocabulary that is ordered by frequency; punctuation is not a word."""
+    """Return the first `number` words, without punctuation, of a vocabulary that is ordered by frequency."""
     words = [word for word in vocabulary if is_word(word) and any(map(str.isalnum, word))]
     return WordList(FREQUENT_LIST, tuple(words[:number]), f"the {number} most frequent words of the corpus")
 
 
-def _lines(path: Path) -> list[tuple[int, str]]:
+def _rows(path: Path) -> list[tuple[int, Sequence[str]]]:
+    """Return the cells of a table, or the words of each line of a text, with the numbers of the lines."""
+    if path.suffix.lower() in TABLES:
+        return [(row.number, row.cells) for row in read_table(path, CorpusError).rows]
     text = document_text(path, CorpusError)
     lines = enumerate((line.strip() for line in text.splitlines()), start=1)
-    return [(number, line) for number, line in lines if line and not line.startswith("#")]
+    return [(number, line.split()) for number, line in lines if line and not line.startswith("#")]

@@ -1,4 +1,4 @@
-"""Which words are measured reliably? The multilevel regression of reliability on word features (docs/methods 7)."""
+"""Explain which words are measured reliably, by a multilevel regression on word features (docs/methods 7)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from weatherglass.lazy import lazy_names
 
-# Not lazily: the module has the same name, and would stand in the function's place once it is imported.
+# Not imported lazily, because the module of the same name would replace the function once it is imported.
 from weatherglass.reliability.regression.explain import explain as explain
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Regress reliability on word features, and compare with the published estimates."""
+"""Regress reliability on word features, and compare the estimates with the published ones."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ if TYPE_CHECKING:
 RELIABILITIES = ("test-retest", "inter-rater")
 HIGH_CORRELATION = 0.7
 LEXICAL = {"log senses": "senses", "pos": "pos"}
-"""Features that come from a lexicon, and their columns."""
+"""Features from a lexicon, with their columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """Published numbers: estimates of the reproduction, R² and shares of Du et al. (2021)."""
+    """The published numbers: estimates of the reproduction, and R² and shares of Du et al. (2021)."""
 
     estimates: Mapping[str, float]
     r2: Mapping[str, float]
@@ -70,7 +70,7 @@ class FittedModel:
 
     fit: Fit
     changes: Mapping[str, RSquared]
-    """Fixed factor -> the R² lost without it; of the weighted model none."""
+    """The R² lost without each fixed factor; empty for the weighted model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +79,18 @@ class Part:
 
     reliability: str
     models: Mapping[str, FittedModel]
-    """By name: as published, with word, weighted."""
+    """Models by name: as published, with word, weighted."""
     references: Mapping[str, str]
     rows: int
-    """Number of rows before any was dropped."""
+    """Number of rows before incomplete ones are dropped."""
     dropped: Mapping[str, int]
     inflation: Mapping[str, float]
-    """Fixed factor -> variance inflation factor."""
+    """The variance inflation factor of each fixed factor."""
     published: Published
     warnings: tuple[Warning, ...]
 
     def same_sign(self, model: str, coefficient: str) -> bool | None:
-        """Return whether the estimate has the published sign; None if nothing was published."""
+        """Return whether the estimate has the published sign; None without a published estimate."""
         known = self.published.estimates.get(coefficient)
         own = {c.name: c.estimate for c in self.models[model].fit.coefficients}.get(coefficient)
         return None if known is None or own is None else bool(np.sign(known) == np.sign(own))
@@ -106,11 +106,11 @@ class Explanation:
 
     parts: tuple[Part, ...]
     sources: tuple[str, ...] = ()
-    """Where senses and parts of speech came from."""
+    """The sources of senses and parts of speech."""
     missing: tuple[str, ...] = ()
-    """What is not installed, each with the command that installs it."""
+    """The sources that are not installed, each with the command that installs it."""
     absent: tuple[str, ...] = ()
-    """Features without a source, `log senses` or `pos`: their rows are empty."""
+    """Features without a source (`log senses`, `pos`), whose rows are empty."""
 
     def is_absent(self, coefficient: str) -> bool:
         """Return whether an estimate is empty because its source is not installed."""
@@ -135,10 +135,11 @@ def explain(
     """Regress reliability on word features: the published model, and the one with a random intercept for words.
 
     Args:
-        scores: "test-retest" -> corpus, algorithm, word, rule, score; "inter-rater" -> the same without rule.
-        features: the tables of `word_features`, of all corpora and algorithms.
-        sources: where senses and parts of speech came from.
-        missing: which of them are not installed.
+        scores: for "test-retest", a table of corpus, algorithm, word, rule and score; for "inter-rater", the same
+            without rule.
+        features: the tables of `word_features` for all corpora and algorithms.
+        sources: the sources of senses and parts of speech.
+        missing: the sources that are not installed.
         progress: updated after each model.
     """
     progress = progress or Silent()
@@ -154,7 +155,7 @@ def explain(
 
 
 def explain_part(reliability: str, design: Design, progress: Progress | None = None) -> Part:
-    """Fit both models of one reliability and, if the variances of the scores are known, the last one with weights."""
+    """Fit both models of one reliability; if the variances of the scores are known, also fit the last with weights."""
     models = {}
     warnings = list(design.warnings)
     for name, random in MODELS.items():
@@ -185,7 +186,7 @@ def explain_part(reliability: str, design: Design, progress: Progress | None = N
 
 
 def _compared_rules(scores: pl.DataFrame) -> pl.DataFrame:
-    """Return the scores of the rules that are compared with one another: the paper's, without ripa-raw."""
+    """Return the scores of the rules that are compared with one another; those of the paper, without ripa-raw."""
     import polars as pl
 
     if "rule" not in scores.columns:
@@ -198,7 +199,7 @@ def _has_repeated_words(design: Design) -> bool:
 
 
 def _collinearity_warnings(design: Design, factors: Mapping[str, float]) -> list[Warning]:
-    """Return warnings about correlated features, whose estimates have to be read together."""
+    """Return warnings about correlated features, whose estimates must be interpreted together."""
     warnings = [
         Warning.of("collinear", feature=factor, vif=vif) for factor, vif in factors.items() if vif >= HIGH_VIF
     ]
@@ -212,7 +213,7 @@ def _collinearity_warnings(design: Design, factors: Mapping[str, float]) -> list
 
 FEATURES, TABLES = "features", "tables"
 FEATURE_FILE = re.compile(r".+-[0-9a-f]{12}\.(tsv|parquet)")
-"""The names that feature tables are cached under: corpus, algorithm and the key of embeddings and lexicon."""
+"""Names of cached feature tables: corpus, algorithm, and the key of embeddings and lexicon."""
 
 
 def explain_study(
@@ -225,18 +226,18 @@ def explain_study(
 ) -> dict[str, Explanation]:
     """Explain the reliability of every word by its features, for each set of base pairs.
 
-    Writes tables/features and tables/regression (TSV and parquet) and tables/regression-PAIRS.tex.
+    It writes tables/features and tables/regression (TSV and parquet) and tables/regression-PAIRS.tex.
 
     Args:
         groups: the embeddings.
-        tables: test_retest_words and inter_rater_words of the study.
-        folder: of the study.
+        tables: the tables test_retest_words and inter_rater_words of the study.
+        folder: the folder of the study.
         senses: a file of senses instead of WordNet.
         parts: a file of parts of speech instead of Brill's lexicon.
         progress: updated after each group of embeddings and each model.
 
     Returns:
-        Set of base pairs -> explanation; it has no parts, and a reason, if nothing can be estimated.
+        An explanation for each set of base pairs; without parts, but with a reason, if nothing can be estimated.
     """
     import polars as pl
 
@@ -263,7 +264,7 @@ def explain_study(
 
 
 def study_scores(tables: Mapping[str, pl.DataFrame], pairs: str) -> dict[str, pl.DataFrame]:
-    """Return the scores of one set of base pairs: test–retest by rule, and inter-rater of the raw scores."""
+    """Return the reliabilities for one set of base pairs: test–retest by rule, and inter-rater of raw scores."""
     import polars as pl
 
     variance = ((pl.col("high") - pl.col("low")) / (2 * NORMAL_95)) ** 2
@@ -283,12 +284,12 @@ def study_scores(tables: Mapping[str, pl.DataFrame], pairs: str) -> dict[str, pl
 def feature_tables(
     groups: Sequence[Group], lexicon: Lexicon, folder: Path, progress: Progress
 ) -> list[pl.DataFrame]:
-    """Return the feature table of each group, cached in `folder` or computed; remove those of other keys.
+    """Return the feature table of each group, from the cache in `folder` or computed; remove stale tables.
 
     Args:
-        groups: all that the study has; a cached table of any other embeddings or lexicon is removed.
+        groups: all groups of the study; cached tables of other embeddings or lexicons are removed.
         lexicon: senses and parts of speech.
-        folder: of the cached tables.
+        folder: the folder of the cached tables.
         progress: updated after each group.
     """
     import polars as pl
@@ -301,7 +302,7 @@ def feature_tables(
             path = folder / f"{name}.parquet"
             if path.is_file() and is_listed(folder, path.name) and damaged_files(folder, [path.name]):
                 set_aside([path], "and computed again")
-            # The writer of a table without a checksum was killed before it wrote the list.
+            # If a table has no checksum, its writer was killed before it could write the list of checksums.
             if not path.is_file() or not is_listed(folder, path.name):
                 write_tables(folder, {name: word_features(group.paths, lexicon)})
             tables.append(pl.read_parquet(path))

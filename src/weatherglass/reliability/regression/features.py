@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float32]
 BLOCK = 2048
-"""Words at a time: 79 MB at 32 seeds of 300 dimensions."""
+"""Number of words at a time: 79 MB for 32 seeds of 300 dimensions."""
 
 
 class Rows(Protocol):
-    """Vectors that give a block of rows at a time: an array, or a file that is read on demand."""
+    """Vectors that are read in blocks of rows: an array, or a file that is read on demand."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -41,12 +41,12 @@ class Rows(Protocol):
 def embedding_stability(seeds: Sequence[Rows], rows: Integers | None = None) -> Vector:
     """Return the mean cosine of each word with itself over all pairs of seeds, after orthogonal Procrustes alignment.
 
-    The alignment minimises the squared distance between the vectors as they are, over the whole vocabulary, as in
-    the released code of Du et al. (2021); it is one rotation (or reflection) per pair, without scaling or centring.
+    As in the released code of Du et al. (2021), the alignment minimises the squared distance between the vectors over
+    the whole vocabulary. It is one rotation (or reflection) per pair, without scaling or centring.
 
     Args:
-        seeds: one matrix per seed; row w is the same word in all of them.
-        rows: the words to compute it for; all by default.
+        seeds: one matrix per seed; a row is the same word in all of them.
+        rows: the rows of the words; all by default.
 
     Returns:
         One number for each of `rows`; NaN for a zero vector, or with fewer than two seeds.
@@ -70,7 +70,7 @@ def embedding_stability(seeds: Sequence[Rows], rows: Integers | None = None) -> 
 
 
 def _cross_products(seeds: Sequence[Rows]) -> Floats:
-    """Return EᵀE of the seeds side by side: its d×d blocks are the cross products of the pairs."""
+    """Return EᵀE for the matrix E of all seeds side by side; its d×d blocks are the cross products of pairs."""
     words, width = seeds[0].shape
     gram = np.zeros((len(seeds) * width, len(seeds) * width), np.float32)
     for start in range(0, words, BLOCK):
@@ -94,7 +94,7 @@ def _rotations(gram: Floats, seeds: int, width: int) -> Floats:
 
 
 def _sums_of_cosines(block: Floats, rotations: Floats, width: int) -> Vector:
-    """Sum for each row of the block the cosines of i, rotated, with j over all pairs i < j."""
+    """Return, for each row, the sum over all pairs i < j of the cosine of the rotated vector of i with that of j."""
     vectors = block.reshape(len(block), -1, width)
     lengths = np.linalg.norm(vectors, axis=2, keepdims=True)
     units = np.divide(vectors, lengths, out=np.full_like(vectors, np.nan), where=lengths > 0)
@@ -113,7 +113,7 @@ Source = Path | Embedding
 
 
 class StoredVectors:
-    """The vectors of an embedding file, read a block at a time, so that many seeds fit in memory."""
+    """The vectors of an embedding file, read in blocks, so that many seeds fit into memory."""
 
     def __init__(self, path: Path) -> None:
         from safetensors import safe_open
@@ -130,8 +130,8 @@ class StoredVectors:
 def word_features(embeddings: Sequence[Source], lexicon: Lexicon) -> pl.DataFrame:
     """Compute the features of the words that all seeds of one corpus and algorithm share.
 
-    Features from vectors are computed only for words in the lexicon, since the regression drops the others. The
-    nearest neighbour is searched for, and seeds are aligned, in the whole vocabulary.
+    Features from vectors are computed only for words in the lexicon, since the regression drops the others. Nearest
+    neighbours and the alignment of seeds use the whole vocabulary.
 
     Args:
         embeddings: one per seed: a stored embedding, or one in memory.
@@ -190,8 +190,8 @@ def nearest_neighbour_similarity(vectors: Vectors, rows: Integers, excluded: Int
 
     Args:
         vectors: one row per word.
-        rows: the words to compute it for.
-        excluded: rows that cannot be neighbours.
+        rows: the rows of the words.
+        excluded: rows that do not count as neighbours.
 
     Returns:
         One number for each of `rows`; NaN for a zero vector.
@@ -236,7 +236,7 @@ def _require_same_origin(first: Embedding, other: Embedding) -> None:
 
 
 def _vectors_of(embedding: Embedding, words: Sequence[str]) -> Vectors:
-    """Return the vectors of `words`: the same array, not a copy, if the vocabulary is the same."""
+    """Return the vectors of `words`, without copying the array if the vocabulary is the same."""
     if list(embedding.words) == words:
         return embedding.vectors
     return embedding.vectors[[embedding.index[word] for word in words]]
@@ -251,7 +251,7 @@ CONTINUOUS: Mapping[str, tuple[str, bool]] = {
     "l2 norm": ("l2_norm", False),
     "embedding stability": ("stability", False),
 }
-"""Coefficient -> its column in the features, and whether to take the logarithm."""
+"""Coefficients, each with its column in the features and whether to take the logarithm."""
 
 ORDER = ("rule", "log freq", "log senses", "pos", "nn similarity", "l2 norm", "embedding stability")
 """The factors, in the order of the published table."""
@@ -263,11 +263,11 @@ REASONS: Mapping[str, Sequence[str]] = {
     "no frequency": ("frequency",),
     "no vector": ("nn_similarity", "l2_norm", "stability"),
 }
-"""Reason to drop a row -> the columns that are then empty; a row is counted under the first reason that applies."""
+"""Reasons to drop a row, each with the columns that are then empty; a row is counted under the first that applies."""
 
 
 RANK_TOLERANCE = 1e-10
-"""A column with a smaller share of variance not explained by earlier columns adds only rounding errors."""
+"""The smallest share of a column's variance that earlier columns must leave unexplained; less is rounding error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,15 +276,15 @@ class Design:
 
     score: Vector
     columns: Mapping[str, Vector]
-    """Coefficient -> its column: "log freq", "pos:noun"; reference levels have none."""
+    """The column of each coefficient, such as "log freq" and "pos:noun"; reference levels have no column."""
     factors: Mapping[str, Integers]
-    """Random factor -> level of each row: algorithm, corpus, word."""
+    """The level of each row in each random factor: algorithm, corpus, word."""
     references: Mapping[str, str]
-    """Fixed factor -> its reference level."""
+    """The reference level of each fixed factor."""
     rows: int
-    """Number of rows before any was dropped."""
+    """Number of rows before incomplete ones are dropped."""
     dropped: Mapping[str, int]
-    """Reason -> number of rows dropped."""
+    """Number of dropped rows by reason."""
     warnings: tuple[Warning, ...] = field(default=())
     variance: Vector | None = None
     """The sampling variance of each score; None if it is not known."""
@@ -292,13 +292,13 @@ class Design:
     def factor_of(self, coefficient: str) -> str:
         """Return the factor of a coefficient: "pos" for "pos:noun", "log freq" for its square.
 
-        The square makes no sense without its base, so the two are left out together.
+        A square makes no sense without its base, so the two are left out together.
         """
         return coefficient.partition(":")[0].removesuffix(" squared")
 
     @property
     def fixed_factors(self) -> list[str]:
-        """The factors that can be left out."""
+        """Return the factors that can be left out."""
         return list(dict.fromkeys(map(self.factor_of, self.columns)))
 
 
@@ -306,8 +306,8 @@ def build_design(scores: pl.DataFrame, features: pl.DataFrame) -> Design:
     """Join scores with features, drop incomplete rows, and z-score continuous features over the remaining rows.
 
     Args:
-        scores: corpus, algorithm, word, score and, for test–retest, rule; variance, the score's own, if it is known.
-        features: the tables of `word_features`, of all corpora and algorithms.
+        scores: a table of corpus, algorithm, word, score, for test–retest also rule, and the score's variance if known.
+        features: the tables of `word_features` for all corpora and algorithms.
 
     Raises:
         WeatherglassError: if a column is missing, no row has features, or fewer than two rows are complete.
@@ -321,7 +321,7 @@ def build_design(scores: pl.DataFrame, features: pl.DataFrame) -> Design:
     )
     if joined["l2_norm"].null_count() == joined.height:
         raise WeatherglassError(
-            f"none of the {joined.height} scores has features: the features are of other words, corpora or algorithms"
+            f"none of the {joined.height} scores has features; the features are for other words, corpora or algorithms"
         )
     absent = [column for column in features.columns if joined[column].null_count() == joined.height]
     warnings = [Warning.of("unknown-feature", feature=column) for column in absent]
@@ -352,7 +352,7 @@ def build_design(scores: pl.DataFrame, features: pl.DataFrame) -> Design:
 
 
 def _variance(frame: pl.DataFrame) -> Vector | None:
-    """Return the column of that name; a row without a number gets the largest of the others."""
+    """Return the column `variance`; a row without a value gets the largest value of the others."""
     if "variance" not in frame.columns:
         return None
     values = frame["variance"].to_numpy().astype(np.float64)
@@ -369,7 +369,7 @@ def _require(frame: pl.DataFrame, columns: Sequence[str], what: str) -> None:
 
 
 def _complete(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Return the rows without gaps, and how many were dropped for which reason."""
+    """Return the complete rows, and the number of dropped rows by reason."""
     import polars as pl
 
     dropped = {}
@@ -398,9 +398,9 @@ def _continuous(frame: pl.DataFrame, name: str, warnings: list[Warning]) -> dict
 
 
 def _levels(frame: pl.DataFrame, name: str, references: dict[str, str]) -> dict[str, Vector]:
-    """Return a column of zeros and ones for each level but the reference, which is the first level present.
+    """Return an indicator column for each level except the reference, which is the first level present.
 
-    Rules are in the order of their registry (dbwa is the first), names that nobody knows in that of the alphabet.
+    Rules are in the order of their registry, in which dbwa is first; unknown names follow in alphabetical order.
     """
     values = frame[name].to_numpy()
     known = RULES.names() if name == "rule" else list(UNIVERSAL)
@@ -412,7 +412,7 @@ def _levels(frame: pl.DataFrame, name: str, references: dict[str, str]) -> dict[
 
 
 def _independent(columns: dict[str, Vector], warnings: list[Warning]) -> dict[str, Vector]:
-    """Return the columns that earlier columns do not determine, as in lme4; few words give few of them."""
+    """Return the columns that are linearly independent of earlier ones, as in lme4; few words have few of them."""
     names = list(columns)
     correlation = np.atleast_2d(np.corrcoef([columns[name] for name in names]))
     kept: list[int] = []

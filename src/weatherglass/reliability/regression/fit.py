@@ -1,4 +1,4 @@
-"""Fit the multilevel regression of reliability on word features: estimates, R², R² by factor (docs/methods 7)."""
+"""Fit the multilevel regression of reliability on word features: estimates, R² and R² by factor (docs/methods 7)."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ MODELS: Mapping[str, tuple[str, ...]] = {
     "as published": ("algorithm", "corpus"),
     "with word": ("algorithm", "corpus", "word"),
 }
-"""Name -> its random factors: the published model, and one with a random intercept for words."""
+"""Models with their random factors: the published one, and one with a random intercept for words."""
 
 WEIGHTED = "weighted"
-"""The last of these that can be fitted, with rows weighted by the precision of their scores."""
+"""The name of the last model that can be fitted, with rows weighted by the precision of their scores."""
 
 NORMAL_95 = 1.959963984540054
 FEW_LEVELS = 5
-"""With fewer levels, a variance between them is estimated poorly."""
+"""The number of levels below which the variance between them is estimated poorly."""
 FEWEST_FOR_Z = 4
-"""With 2 or 3 levels, coefficients that are estimated between levels have an interval by t beside the one by z."""
+"""With fewer levels (2 or 3), coefficients that are estimated between levels also have an interval by t."""
 LEAST_OWN_VARIANCE = 0.1
-"""At least this share of the residual variance is not error of the scores, so that no row has an unbounded weight."""
+"""The least share of the residual variance that is not error of the scores, so that all weights are bounded."""
 HIGH_VIF = 5.0
 
 
@@ -43,13 +43,13 @@ class Coefficient:
     low: float
     high: float
     df: int | None = None
-    """Degrees of freedom of the interval by t, where a factor of 2 or 3 levels limits what is known of it."""
+    """Degrees of freedom of the interval by t, if the coefficient is estimated between 2 or 3 levels of a factor."""
     low_t: float | None = None
     high_t: float | None = None
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether the interval excludes zero; by t, if it has one."""
+        """Return whether the interval excludes zero; the interval by t is used if there is one."""
         low = self.low if self.low_t is None else self.low_t
         high = self.high if self.high_t is None else self.high_t
         return low > 0 or high < 0
@@ -60,9 +60,9 @@ class RSquared:
     """R² of Nakagawa & Schielzeth (2013): the share of the variance that is explained."""
 
     marginal: float
-    """By the fixed effects."""
+    """The share that fixed effects explain."""
     conditional: float
-    """By fixed and random effects."""
+    """The share that fixed and random effects explain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +71,18 @@ class Fit:
 
     rows: int
     levels: Mapping[str, int]
-    """Random factor -> number of levels."""
+    """The number of levels of each random factor."""
     intercept: Coefficient
     coefficients: tuple[Coefficient, ...]
     variances: Mapping[str, float]
-    """Random factor -> variance between its levels."""
+    """The variance between the levels of each random factor."""
     residual: float
     r2: RSquared
     warnings: tuple[Warning, ...]
 
     @property
     def shares(self) -> dict[str, float]:
-        """The share of all variance that each random factor has: (R²c − R²m) · var_k / Σ var."""
+        """Return the share of each random factor in the total variance: (R²c − R²m) · var_k / Σ var."""
         total = sum(self.variances.values())
         random = self.r2.conditional - self.r2.marginal
         return {name: random * var / total if total > 0 else 0.0 for name, var in self.variances.items()}
@@ -93,9 +93,9 @@ def fit(design: Design, random: Sequence[str], weights: Vector | None = None) ->
 
     Args:
         design: the rows.
-        random: factors with a random intercept; a factor with a single level, or with the same groups of rows as an
-            earlier factor, is left out, with a warning.
-        weights: of the rows; None for 1.
+        random: factors with a random intercept. A factor with a single level, or with the same groups of rows as an
+            earlier factor, is left out with a warning.
+        weights: the weights of the rows; 1 by default.
 
     Raises:
         WeatherglassError: if the model cannot be estimated from these rows.
@@ -104,12 +104,12 @@ def fit(design: Design, random: Sequence[str], weights: Vector | None = None) ->
 
 
 def precision_weights(variance: Vector, residual: float) -> Vector:
-    """Return 1 / (variance of the score + what else differs between rows), scaled to mean 1, as in meta-regression.
+    """Return 1 / (variance of the score + variance between rows), scaled to mean 1, as in meta-regression.
 
     Args:
-        variance: of each score as an estimate.
-        residual: the residual variance of the model without weights; what the scores' own variance does not explain of
-            it differs between rows.
+        variance: the sampling variance of each score.
+        residual: the residual variance of the model without weights. The part of it that the sampling variance does
+            not explain is the variance between rows.
     """
     other = max(residual - float(np.median(variance)), LEAST_OWN_VARIANCE * residual)
     weights = 1 / (other + variance)
@@ -118,7 +118,7 @@ def precision_weights(variance: Vector, residual: float) -> Vector:
 
 
 def changes(design: Design, random: Sequence[str], full: RSquared) -> dict[str, RSquared]:
-    """Return by fixed factor the R² lost without it; log freq is left out together with its square."""
+    """Return the R² lost without each fixed factor; log freq is left out together with its square."""
     rows = _model_products(design, random)
     lost = {}
     for factor in design.fixed_factors:
@@ -131,8 +131,8 @@ def changes(design: Design, random: Sequence[str], full: RSquared) -> dict[str, 
 def inflation(design: Design) -> dict[str, float]:
     """Return the variance inflation factor (VIF) of each factor.
 
-    The generalised inflation factor of Fox & Monette (1992), to the power 1/(number of columns), so that a factor of
-    many levels compares with a single column, for which it is the usual VIF = 1/(1 − R²).
+    It is the generalised inflation factor of Fox & Monette (1992) to the power 1/(number of columns), so that factors
+    with many levels are comparable with single columns, for which it is the usual VIF = 1/(1 − R²).
     """
     names = list(design.columns)
     correlation = np.corrcoef(np.column_stack([design.columns[name] for name in names]), rowvar=False)
@@ -164,8 +164,8 @@ def _with_t(coefficient: Coefficient, df: int) -> Coefficient:
 def _freedom(design: Design, names: Sequence[str], levels: Mapping[str, int]) -> dict[str, int]:
     """Return the degrees of freedom of coefficients that are estimated between 2 or 3 levels of a factor.
 
-    These are the intercept, and features that are the same in all rows of a level: as many as there are levels, less
-    one for each of them. All others are estimated within levels, from many rows.
+    These coefficients are the intercept and the features that are constant within each level; the degrees of freedom
+    are the number of levels minus the number of these coefficients. All others are estimated within levels.
     """
     freedom: dict[str, int] = {}
     for factor, number in levels.items():
@@ -187,7 +187,7 @@ def _model_products(design: Design, random: Sequence[str], weights: Vector | Non
     for name, factor in factors.items():
         if int(factor.max()) + 1 == len(design.score):
             raise WeatherglassError(
-                f"every row has its own {name}: its variance cannot be separated from the residual variance"
+                f"every row has its own {name}, so its variance cannot be separated from the residual variance"
             )
     duplicates = _same_groups(design, random)
     factors = {name: factor for name, factor in factors.items() if name not in duplicates}
@@ -195,7 +195,7 @@ def _model_products(design: Design, random: Sequence[str], weights: Vector | Non
 
 
 def _same_groups(design: Design, random: Sequence[str]) -> dict[str, str]:
-    """Return by factor an earlier factor with the same groups of rows: only the sum of their variances is estimable."""
+    """Return factors with the same groups of rows as an earlier one, since only the sum of variances is estimable."""
     duplicates: dict[str, str] = {}
     levels = {name: int(design.factors[name].max()) + 1 for name in random}
     for place, name in enumerate(random):

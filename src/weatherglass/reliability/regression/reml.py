@@ -1,18 +1,18 @@
-"""REML for random intercepts, from cross products: a fit takes milliseconds for any number of rows.
+"""Fit random intercepts by REML from cross products, in milliseconds for any number of rows.
 
 The model is y = Xb + Σ_k Z_k u_k + e with u_k ~ N(0, θ_k² σ²) and e ~ N(0, σ²), so that the score has the covariance
-σ²V, V = I + Σ_k θ_k² Z_k Z_kᵀ. With n rows and p columns of X, -2 times the restricted log-likelihood is least in σ² at
-s / (n - p), where s = rᵀV⁻¹r, and is there
+σ²V, V = I + Σ_k θ_k² Z_k Z_kᵀ. With n rows and p columns of X, -2 times the restricted log-likelihood has its minimum
+over σ² at s / (n - p), where s = rᵀV⁻¹r. The minimum is
 
     log|V| + log|XᵀV⁻¹X| + (n - p) (1 + log(2π s / (n - p)))
 
-which is what is minimised over θ. With weights w of the rows, e ~ N(0, σ²/w): score, X and Z are multiplied by √w,
-which makes this the model above, and Σ log w is taken from the criterion. It needs the rows only through cross products
-of the columns, and the factor with the most levels (words) only through their sums within each level; levels of equal
-size (with weights: of equal total weight) enter it alike, so their sums are added up once. What remains per evaluation
-is a handful of small matrices, so that the optimum is found to many digits.
-That matters: with two algorithms the criterion is all but flat in their variance, and a solver that stops at a relative
-1e-8 of a criterion of -200 000 can miss it by several per cent.
+and is minimised over θ. With weights w of the rows, e ~ N(0, σ²/w): the score, X and Z are multiplied by √w, which
+gives the model above, and Σ log w is subtracted from the criterion. The criterion depends on the rows only through
+cross products of the columns. The factor with the most levels (words) enters only through sums within its levels;
+levels of equal size (or, with weights, of equal total weight) are added up once. An evaluation then needs only a few
+small matrices, so that the optimum is found to many digits. These are needed: with two algorithms, the criterion is
+almost flat in their variance, and a solver that stops at a relative 1e-8 of a criterion of -200 000 can be wrong by
+several per cent.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.errors import WeatherglassError
 
 PRECISION = 1e-9
-"""Precision of the criterion, a deviance: a variance is then exact to about 1e-4 of its standard error."""
+"""Precision of the criterion, which is a deviance; a variance is then exact to about 1e-4 of its standard error."""
 RESTARTS = 20
 FLAT = 1e-6
-"""A criterion that changes by less, when a variance goes from nothing to the residual one, does not depend on it."""
+"""The criterion does not depend on a variance if it changes by less between 0 and the residual variance."""
 NOTHING_LEFT = 1e-12
-"""What is left of a sum of squares below this share is rounding errors."""
+"""A remainder of a sum of squares below this share of it is rounding error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,41 +39,41 @@ class Estimates:
     """The REML estimates of one model."""
 
     coefficients: Vector
-    """The intercept first."""
+    """The coefficients, the intercept first."""
     covariance: Matrix
     variances: dict[str, float]
     residual: float
     explained: float
-    """The variance of the fixed part over the rows."""
+    """The variance of the fixed effects over the rows."""
     converged: bool
     undetermined: tuple[str, ...] = ()
-    """Factors whose variance the criterion does not depend on, since X has their levels; it is given as zero."""
+    """Factors whose variance is not determined, because X contains their levels; it is reported as zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class CrossProducts:
-    """All that REML needs of the rows; the columns are the small factors' levels, intercept, features, score."""
+    """The cross products that REML needs; columns are the levels of small factors, intercept, features and score."""
 
     rows: int
     random: tuple[str, ...]
-    """Factors; the last is the one whose levels are summed over."""
+    """The random factors; rows are summed within the levels of the last one."""
     owner: Integers
-    """For each level of the small factors, the place of its factor in `random`."""
+    """The index in `random` of the factor of each level of the small factors."""
     names: tuple[str, ...]
-    """Features, after the intercept."""
+    """The features, without the intercept."""
     gram: Matrix
     sizes: Vector
-    """The different numbers of rows, or sums of their weights, that a level of the last factor has."""
+    """The distinct sizes of the levels of the last factor: numbers of rows, or sums of weights."""
     levels: Vector
-    """How many levels have each."""
+    """The number of levels of each size."""
     sums: Matrix
-    """For each size, the cross products of the levels' sums: size × column × column."""
+    """The cross products of the sums within levels, for each size: size × column × column."""
     shift: float
-    """The mean score, taken out so that sums of squares lose no digits."""
+    """The mean score, which is subtracted so that sums of squares lose no digits."""
     fixed: Matrix
-    """Cross products of intercept and features without weights."""
+    """Cross products of intercept and features, without weights."""
     log_weights: float = 0.0
-    """Sum of the logarithms of the rows' weights."""
+    """The sum of the logarithms of the weights of the rows."""
 
     def without(self, names: Sequence[str]) -> CrossProducts:
         """Return the same rows without some features."""
@@ -99,10 +99,10 @@ def cross_products(
     """Compute the cross products in one pass over the rows.
 
     Args:
-        score: what is explained.
+        score: the dependent variable.
         features: the columns of X without the intercept.
-        factors: random factor -> level of each row, from 0; without any, REML is ordinary least squares.
-        weights: of the rows, positive: the residual variance of a row is σ² / weight; None for 1.
+        factors: the level of each row, from 0, in each random factor; without factors, REML is ordinary least squares.
+        weights: positive weights of the rows, 1 by default; the residual variance of a row is σ² / weight.
     """
     random = sorted(factors, key=lambda name: int(factors[name].max()))
     small = random[:-1]
@@ -133,7 +133,7 @@ def cross_products(
 
 
 def _sums_by_size(table: Matrix, factor: Integers, weights: Vector | None) -> tuple[Vector, Vector, Matrix]:
-    """Return the sizes of levels, how many levels have each, and the cross products of those levels' sums."""
+    """Return the sizes of levels, the number of levels of each size, and the cross products of their sums."""
     width = table.shape[1]
     if not len(factor):
         return np.empty(0), np.empty(0), np.empty((0, width, width))
@@ -143,7 +143,7 @@ def _sums_by_size(table: Matrix, factor: Integers, weights: Vector | None) -> tu
     weighted = table if weights is None else table * weights[:, None]
     totals = np.add.reduceat(weighted[np.argsort(factor, kind="stable")], starts[present], axis=0)
     sizes, group = np.unique(np.bincount(factor, weights=weights)[present], return_inverse=True)
-    if len(sizes) == len(totals):  # As with weights: each level has a size of its own.
+    if len(sizes) == len(totals):  # usual with weights, when every level has a different size
         ordered = totals[np.argsort(group)]
         sums = ordered[:, :, None] * ordered[:, None, :]
     else:
@@ -178,7 +178,7 @@ def _minimum(rows: CrossProducts) -> tuple[Vector, float, bool]:
         return theta, least, True
     options = {"xatol": 1e-9, "fatol": PRECISION / 10, "maxiter": 2000, "maxfev": 4000}
     for _ in range(RESTARTS):
-        # A simplex can collapse on a ridge: restart from a fresh one until that gains nothing.
+        # A simplex can collapse on a ridge, so the search is restarted until it no longer improves.
         optimum = minimize(lambda at: _profile(rows, at)[0], theta, method="Nelder-Mead", options=options)
         theta, gain, least = np.abs(optimum.x), least - optimum.fun, float(optimum.fun)
         if gain < PRECISION:
@@ -187,7 +187,7 @@ def _minimum(rows: CrossProducts) -> tuple[Vector, float, bool]:
 
 
 def _exact_zeros(rows: CrossProducts, theta: Vector, least: float) -> tuple[Vector, tuple[str, ...]]:
-    """Return θ with exact zeros for variances at their lower bound, and factors without an effect on the criterion."""
+    """Return θ with exact zeros for variances at their lower bound, and the factors that are not determined."""
     undetermined = []
     for place, name in enumerate(rows.random):
         without = _replaced(theta, place, 0.0)
@@ -205,7 +205,7 @@ def _replaced(theta: Vector, place: int, value: float) -> Vector:
 
 
 def _require_estimable(rows: CrossProducts) -> None:
-    """Raise an error unless there are more rows than coefficients, the score varies, and features are independent."""
+    """Check that there are more rows than coefficients, the score varies, and features are independent."""
     coefficients = len(rows.names) + 1
     if rows.rows <= coefficients:
         raise WeatherglassError(f"{rows.rows} rows are too few for {coefficients} coefficients")
@@ -231,18 +231,18 @@ def _independent(gram: Matrix) -> bool:
 
 
 def criterion(rows: CrossProducts, variances: Mapping[str, float], residual: float) -> float:
-    """Return -2 times the restricted log-likelihood at given variances, residual one profiled out (lme4's REMLcrit)."""
+    """Return -2 times the profiled restricted log-likelihood at given variances (REMLcrit in lme4)."""
     return _profile(rows, np.array([(variances[name] / residual) ** 0.5 for name in rows.random]))[0]
 
 
 def _profile(rows: CrossProducts, theta: Vector) -> tuple[float, Matrix, Vector, float]:
-    """Compute the REML criterion at relative standard deviations θ of any sign, after Bates et al. (2015).
+    """Compute the REML criterion at relative standard deviations θ of any sign (Bates et al. 2015).
 
     Returns:
         The criterion, XᵀV⁻¹X, the coefficients, and the weighted residual sum of squares.
 
     Raises:
-        LinAlgError: if XᵀV⁻¹X is singular, or nothing of the score is left over.
+        LinAlgError: if XᵀV⁻¹X is singular, or the residual is zero.
     """
     ratio = theta[-1] ** 2 if rows.random else 0.0
     shrinkage = ratio / (1 + ratio * rows.sizes)

@@ -1,4 +1,4 @@
-"""Present the regressions: as a tidy table, as the published table (also LaTeX), and as sentences."""
+"""Present the regressions as a tidy table, as the published table (also in LaTeX), and as sentences."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ COLUMNS = (
     "low_t",
     "high_t",
 )
-"""quantity: estimate, variance, r2, share, change_r2_marginal, change_r2_conditional, vif, rows or dropped."""
+"""The columns. `quantity` is estimate, variance, r2, share, change_r2_marginal, change_r2_conditional, vif, rows or
+dropped."""
 
 Cell = str | float | None
 
@@ -50,7 +51,7 @@ ESTIMATES = (
 
 
 def regression_table(explanation: Explanation, pairs: str) -> pl.DataFrame:
-    """Return the tidy table: one number per row."""
+    """Return the tidy table, with one number per row."""
     import polars as pl
 
     text = dict.fromkeys(("reliability", "model", "quantity", "name", "same_sign"), pl.String)
@@ -102,15 +103,15 @@ def _rows(part: Part) -> Iterator[list[Cell]]:
 
 
 NOT_INSTALLED = "not installed"
-"""In place of an estimate whose lexicon is not installed."""
+"""Shown in place of an estimate whose lexicon is not installed."""
 
 
 def filled_table(explanation: Explanation) -> tuple[list[str], list[list[str]]]:
-    """Fill in Table 3 of the reproduction: the published estimate and those of the models, per reliability.
+    """Fill in Table 3 of the reproduction with the published estimates and those of the models, by reliability.
 
     Returns:
-        Heading and rows. Standard errors are in brackets; † the sign differs from the reproduction; ° the 95 %
-        interval contains zero.
+        The heading and the rows. Standard errors are in brackets; † means that the sign differs from the reproduction,
+        ° that the 95 % interval contains zero.
     """
     parts = explanation.parts
     heading = [
@@ -165,7 +166,7 @@ def _latex_row(cells: Sequence[str]) -> str:
 
 
 def _row_names(explanation: Explanation) -> list[str]:
-    """Return the names of the rows: those of the published table, then all other estimates."""
+    """Return the names of the rows: those of the published table, and then all other estimates."""
     own = {
         c.name for part in explanation.parts for model in part.models.values() for c in model.fit.coefficients
     }
@@ -216,7 +217,7 @@ def _share_cells(part: Part, factor: str) -> list[str]:
 
 
 def estimate_cells(explanation: Explanation, part: Part) -> tuple[list[str], list[list[str]]]:
-    """Return headings and rows: estimates with interval and sign beside the published ones, for each model."""
+    """Return headings and rows: published estimates, and for each model the estimate, its interval and its sign."""
     heads = ["feature", "published", *(h for model in part.models for h in (model, "95 %", "sign"))]
     rows = []
     for name in _row_names(explanation):
@@ -237,7 +238,7 @@ def estimate_cells(explanation: Explanation, part: Part) -> tuple[list[str], lis
 
 
 def variance_cells(part: Part) -> tuple[list[str], list[list[str]]]:
-    """Return headings and rows: what the features, each random factor and each feature explain."""
+    """Return headings and rows: the variance that all features, each random factor and each feature explain."""
     rows = [
         ["R² marginal", *_r2_cells(part, "marginal")],
         ["R² conditional", *_r2_cells(part, "conditional")],
@@ -253,13 +254,13 @@ def variance_cells(part: Part) -> tuple[list[str], list[list[str]]]:
 
 
 NEGLIGIBLE = 0.005
-"""A factor explains next to nothing if the marginal R² loses less than this without it."""
+"""A factor explains almost nothing if the marginal R² decreases by less than this without it."""
 WORD_FACTORS = ("log senses", "pos")
-"""Factors that are the same in all rows of a word, so that (1|word) changes their standard errors."""
+"""Factors that are constant for each word, so that (1|word) changes their standard errors."""
 
 
 def plain_sentences(part: Part) -> list[str]:
-    """Return the sentences on one reliability; all but the last are on the model with words, if it was fitted."""
+    """Return sentences about one reliability; all but the last describe the model with words, if it was fitted."""
     model = preferred_model(part)
     fitted = part.models[model]
     lines = [
@@ -275,12 +276,12 @@ def plain_sentences(part: Part) -> list[str]:
 
 
 def preferred_model(part: Part) -> str:
-    """Return the model with a random intercept for words, or the published one if that could not be fitted."""
+    """Return the model with a random intercept for words or, if it could not be fitted, the published one."""
     return [name for name in part.models if name != WEIGHTED][-1]
 
 
 def agreeing_in_all(explanation: Explanation) -> list[str]:
-    """Return the estimates with the reproduction's sign and an interval that excludes zero, in every reliability."""
+    """Return the estimates that have the published sign and exclude zero, for every reliability."""
     agreeing = [
         [
             name
@@ -293,13 +294,13 @@ def agreeing_in_all(explanation: Explanation) -> list[str]:
 
 
 def differing_signs(parts: Mapping[str, Part]) -> dict[str, dict[str, float]]:
-    """Return the estimates whose sign is not the same in all parts.
+    """Return the estimates whose sign differs between parts.
 
     Args:
         parts: the same reliability under several conditions, by name.
 
     Returns:
-        Coefficient -> condition -> estimate.
+        The estimates of each coefficient by condition.
     """
     estimates: dict[str, dict[str, float]] = {}
     for condition, part in parts.items():
@@ -309,7 +310,7 @@ def differing_signs(parts: Mapping[str, Part]) -> dict[str, dict[str, float]]:
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Join the names as a phrase: "a, b and c", or "none"."""
+    """Return the names as a phrase such as "a, b and c"; "none" without names."""
     *first, last = list(names) or ["none"]
     return f"{', '.join(first)} and {last}" if first else last
 
@@ -328,7 +329,7 @@ def _row_sentence(part: Part, fitted: FittedModel) -> str:
 
 
 def _factor_sentence(fitted: FittedModel) -> str:
-    """Say which factor explains most, overall and among word features, and which explain next to nothing."""
+    """Return which factor explains most, overall and among word features, and which explain almost nothing."""
     lost = {factor: change.marginal for factor, change in fitted.changes.items()}
     if not lost or max(lost.values()) <= 0:
         return "The marginal R² does not fall if any one factor is removed."
@@ -345,7 +346,7 @@ def _factor_sentence(fitted: FittedModel) -> str:
 
 
 def _direction_sentence(part: Part, model: str) -> str:
-    """Say which continuous features raise and lower the scores, the largest estimate first."""
+    """Return which continuous features raise and lower the scores, the largest estimate first."""
     estimates = {c.name: c.estimate for c in part.models[model].fit.coefficients if c.name in CONTINUOUS}
     significant = sorted(
         (name for name in estimates if part.excludes_zero(model, name)),
@@ -390,7 +391,7 @@ def _sign_sentence(part: Part, model: str) -> str:
 
 
 def _word_intercept_sentence(part: Part) -> str:
-    """Say what the random intercept for words changes in the published model."""
+    """Return how the random intercept for words changes the published model."""
     published, with_word = (
         {c.name: c for c in part.models[model].fit.coefficients} for model in ("as published", "with word")
     )

@@ -1,4 +1,4 @@
-"""Find what scores words by name: rules, to which another package can add (`weatherglass.rules`), and metrics."""
+"""Find scorers of words by name: rules, including those of other packages (`weatherglass.rules`), and metrics."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ RULES: Registry[ScoringRule] = Registry(
 )
 
 DEFAULT_RULES = ("dbwa", "ripa", "ripa-raw", "nbm")
-"""The three rules that Du et al. (2021) compare, and raw RIPA beside them."""
+"""The three rules that Du et al. (2021) compare, and raw RIPA."""
 
 
 def find_rules(names: Iterable[str]) -> tuple[WordScorer, ...]:
-    """Return the rules of these names; other names are spellings of metrics, for example euclidean/mean.
+    """Return the rules with these names; other names are spellings of metrics, such as euclidean/mean.
 
     Raises:
-        UnknownNameError: naming the nearest known rule.
-        WeatherglassError: if a rule of another package was added under a name that is not its own, or a metric cannot
-            score words.
+        UnknownNameError: if a name is unknown, with a suggestion.
+        WeatherglassError: if another package registered a rule under a name that differs from its own, or a metric
+            cannot score words.
     """
     return tuple(_rule(name) if name in RULES else _metric_scorer(name) for name in dict.fromkeys(names))
 
@@ -40,7 +40,7 @@ def find_rules(names: Iterable[str]) -> tuple[WordScorer, ...]:
 def _rule(name: str) -> ScoringRule:
     rule = RULES.get(name)
     if rule.name != name:
-        raise WeatherglassError(f"rule '{name}' calls itself '{rule.name}'; the two names should be the same")
+        raise WeatherglassError(f"rule '{name}' has the name '{rule.name}'; register it under that name")
     return rule
 
 
@@ -57,6 +57,6 @@ def _metric_scorer(name: str) -> WordScorer:
 
 
 def raters(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the rules that are compared with one another, without variants of a rule that is among them."""
+    """Return the rules that are compared with one another; variants of a rule in the list are left out."""
     names = tuple(dict.fromkeys(names))
     return tuple(name for name in names if name not in RULES or RULES.get(name).variant_of not in names)

@@ -1,4 +1,4 @@
-"""Exact k nearest neighbours by cosine, block by block: in single precision, with close calls decided in double."""
+"""Find the exact k nearest neighbours by cosine, in single precision, with close cases decided in double precision."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from weatherglass.arrays import Integers, Vector
 from weatherglass.reliability.training.embedding import Vectors
 
 BLOCK = 2**23
-"""Similarities in memory at a time, at most: 32 MB; more are slower, and so are fewer, for the matrix product."""
+"""Largest number of similarities in memory, 32 MB; with more or fewer, the matrix product is slower."""
 GROUP = 16
-"""At most this many similarities are skipped at once, if none of them is near enough."""
+"""Largest number of similarities that are skipped at once if none of them is large enough."""
 HALVINGS = 12
-"""How often the interval around a row's bound is halved; a looser bound only lets more similarities pass."""
+"""Number of bisections to find the bound of a row; with a looser bound, more similarities are examined."""
 ITSELF = np.float32(-2)
-"""Stands for the similarity of a row with itself: below every cosine."""
+"""Replaces the similarity of a row with itself; it is below every cosine."""
 
 
 def neighbours(vectors: Vectors, rows: Integers, k: int) -> Iterator[tuple[slice, Integers]]:
-    """Return the k nearest rows of each of `rows` by cosine, itself left out, unsorted; ties go to the lower index.
+    """Yield the k nearest other rows of each of `rows` by cosine, unsorted; ties go to the lower index.
+
+    Similarities are computed in single precision. Those within its rounding error of the k-th are computed again in
+    double precision, summed in a fixed order, so that equal vectors tie exactly with every BLAS library.
 
     Yields:
-        A slice of `rows` and the neighbours of its rows, one line each.
-
-    Single precision decides if it can. Similarities within its rounding error of the k-th are compared again in double
-    precision, summed in a fixed order, so that equal vectors tie exactly with every BLAS library.
+        A slice of `rows`, and the neighbours of its rows, one line each.
 
     Raises:
         ValueError: if there are fewer than k other rows, or a row is zero.
@@ -37,12 +37,12 @@ def neighbours(vectors: Vectors, rows: Integers, k: int) -> Iterator[tuple[slice
         raise ValueError(f"k = {k} neighbours need at least {k + 1} words, but there are {len(vectors)}")
     norms = np.sqrt(np.einsum("vd,vd->v", vectors, vectors, dtype=np.float64))
     if not norms.all():
-        raise ValueError("a zero vector has no cosine to anything")
+        raise ValueError("a zero vector has no cosine")
     units = (vectors / norms[:, None].astype(np.float32)).astype(np.float32, copy=False)
     error = np.float32((vectors.shape[1] + 8) * 2.0**-24)
     parts = -(
         -len(rows) // max(1, BLOCK // len(vectors))
-    )  # of equal size: the product is slow on a small rest
+    )  # blocks of equal size, since the product is slow for a small last block
     block = -(-len(rows) // max(1, parts))
     similarities = np.empty((block, len(vectors)), dtype=np.float32)
     for start in range(0, len(rows), max(1, block)):
@@ -60,9 +60,9 @@ def _select(
 ) -> None:
     """Fill `nearest` with the nearest rows of each row.
 
-    At least k similarities reach a bound that k of the groups' maxima reach. Only groups that reach it are searched,
-    and there are hardly more than k of them. A group's members are as far apart as there are groups, so that the maxima
-    of neighbouring groups are taken by one instruction.
+    If k group maxima reach a bound, at least k similarities do. Only groups whose maximum reaches it are searched,
+    which are hardly more than k. The members of a group are spaced by the number of groups, so that the maxima of
+    adjacent groups are computed by one vector instruction.
     """
     k = nearest.shape[1]
     number = products.shape[1]
@@ -100,7 +100,7 @@ def _group_maxima(near: NDArray[np.float32], largest: NDArray[np.float32]) -> No
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
 def _bound_of_largest(values: NDArray[np.float32], k: int) -> np.float32:
-    """Return a number that at least k values reach, and hardly more: by halving, which has no branch to mispredict."""
+    """Return a number that at least k values, and hardly more, reach; bisection has no unpredictable branch."""
     low: np.float32 = values[0]
     high: np.float32 = values[0]
     for place in range(values.shape[0]):
@@ -125,7 +125,7 @@ def _collect_reaching(
     band: Integers,
     similarities: NDArray[np.float32],
 ) -> int:
-    """Fill `band` and `similarities` with what reaches the bound; returns how many."""
+    """Fill `band` and `similarities` with the entries that reach the bound; return their number."""
     number = 0
     for place in range(largest.shape[0]):
         if largest[place] >= bound:
@@ -139,7 +139,7 @@ def _collect_reaching(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _select_in_double(band: Integers, vectors: Vectors, norms: Vector, row: int, places: Integers) -> None:
-    """Fill `places` with the nearest of `band` by cosines in double precision; of equal ones the lower index."""
+    """Fill `places` with the nearest of `band` by cosines in double precision; ties go to the lower index."""
     if band.shape[0] == places.shape[0]:
         places[:] = band
         return
@@ -151,7 +151,7 @@ def _select_in_double(band: Integers, vectors: Vectors, norms: Vector, row: int,
             total += np.float64(vectors[row, d]) * np.float64(vectors[band[number], d])
         cosines[number] = (
             -total / norms[band[number]]
-        )  # Times the norm of the row, which is the same for all.
-    order = np.argsort(cosines, kind="mergesort")  # Stable: of equal ones the lower index comes first.
+        )  # without the norm of the row, which is the same for all
+    order = np.argsort(cosines, kind="mergesort")  # stable, so that ties go to the lower index
     for place in range(places.shape[0]):
         places[place] = band[order[place]]

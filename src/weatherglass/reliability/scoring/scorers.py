@@ -1,4 +1,4 @@
-"""Give words bias scores for base pairs: DB/WA, RIPA, NBM, or any metric of an audit."""
+"""Score words for base pairs by DB/WA, RIPA, NBM, or any metric of an audit."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from weatherglass.reliability.scoring.neighbours import neighbours
 from weatherglass.reliability.training.embedding import Vectors
 
 Scores = NDArray[np.float32]
-"""word × pair of one rule."""
+"""The scores of one rule, word × pair."""
 
 ROWS_AT_A_TIME = 2048
-"""Rows that fit in the processor's cache."""
+"""Number of rows that fit into the processor's cache."""
 
 
 class Projections(NamedTuple):
-    """word × pair for three rules, of all words of the vocabulary."""
+    """The scores of all words of the vocabulary for three rules, each word × pair."""
 
     dbwa: Scores
     ripa: Scores
-    """w normalised, as Du et al. (2021) do."""
+    """RIPA with normalised word vectors, as in Du et al. (2021)."""
     ripa_raw: Scores
 
 
@@ -41,14 +41,14 @@ def projections(vectors: Vectors, first: Integers, second: Integers) -> Projecti
     """Return the projections of every row on every pair.
 
     Args:
-        vectors: One row per word.
-        first: The row of each pair's first word.
-        second: The row of each pair's second word.
+        vectors: one row per word.
+        first: the row of the first word of each pair.
+        second: the row of the second word of each pair.
     """
     between_ends = unit_length(vectors[first]) - unit_length(vectors[second])
     directions = np.concatenate([between_ends, unit_length(vectors[first] - vectors[second])]).T
     scores = np.empty((3, len(vectors), len(first)), dtype=np.float32)
-    # For products this thin, threads spend more time waiting than they save.
+    # For matrices with so few columns, threads cost more time than they save.
     with threadpool_limits(1):
         for start in range(0, len(vectors), ROWS_AT_A_TIME):
             part = slice(start, start + ROWS_AT_A_TIME)
@@ -67,11 +67,11 @@ RULE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 class ScoringContext:
     """One embedding with its base pairs and target words.
 
-    What several rules need is computed at its first use and kept.
+    Results that several rules need are computed at their first use and cached.
     """
 
     words: Sequence[str]
-    """The vocabulary: every entry of the embedding that is a word and has a vector."""
+    """The vocabulary: all entries of the embedding that are words and have a vector."""
     vectors: Vectors
     """One row for each of `words`."""
     pairs: Sequence[tuple[str, str]]
@@ -86,12 +86,12 @@ class ScoringContext:
 
     @cached_property
     def projections(self) -> Projections:
-        """DB/WA and RIPA of all words, not only of the targets."""
+        """Return DB/WA and RIPA of all words, not only of the targets."""
         return projections(self.vectors, self.first, self.second)
 
     @cached_property
     def neighbours(self) -> NDArray[np.int32]:
-        """The rows of the k nearest neighbours of each target by cosine, unsorted: target × k."""
+        """Return the rows of the k nearest neighbours of each target by cosine, unsorted, target × k."""
         nearest = np.empty((len(self.targets), self.k), dtype=np.int32)
         for part, rows in neighbours(self.vectors, self.targets, self.k):
             nearest[part] = rows
@@ -99,27 +99,27 @@ class ScoringContext:
 
 
 class WordScorer(Protocol):
-    """What gives a word a bias score for a base pair: a `ScoringRule`, or a metric of an audit (`MetricScorer`)."""
+    """A scorer of words for base pairs: a `ScoringRule`, or a metric of an audit (`MetricScorer`)."""
 
     @property
     def name(self) -> str:
-        """In study files and tables."""
+        """Return the name in study files and tables."""
 
     @property
     def label(self) -> str:
-        """For readers of figures and pages."""
+        """Return the name in figures and on pages."""
 
     @property
     def version(self) -> int:
-        """Another one when it gives other numbers: stored scores are then computed again."""
+        """Return the version; when it changes, stored scores are computed again."""
 
     @property
     def variant_of(self) -> str | None:
-        """A scorer beside which this one is reported, but not compared with others: raters are not counted twice."""
+        """Return the scorer of which this one is a variant; a variant is reported, but does not count as a rater."""
 
     @property
     def file_name(self) -> str:
-        """Its part of the names of score files."""
+        """Return the name in the names of score files."""
 
     def score(self, context: ScoringContext) -> Scores:
         """Return the scores, target × pair; above 0 if the word leans to the pair's first word."""
@@ -127,18 +127,18 @@ class WordScorer(Protocol):
 
 @dataclass(frozen=True)
 class ScoringRule:
-    """How a word gets a bias score for a base pair: the reliability wing's metric of one word."""
+    """A rule that scores words for base pairs."""
 
     name: str
-    """In study files, tables and the names of score files."""
+    """The name in study files, tables and the names of score files."""
     label: str
-    """For readers of figures and pages."""
+    """The name in figures and on pages."""
     version: int
-    """Raise it when the rule gives other numbers: stored scores of the rule are then computed again."""
+    """Increase it when the rule gives different numbers, so that stored scores are computed again."""
     scores: Callable[[ScoringContext], Scores]
-    """target × pair."""
+    """Computes the scores, target × pair."""
     variant_of: str | None = None
-    """A rule beside which this one is reported, but not compared with others: raters are not counted twice."""
+    """The rule of which this one is a variant; a variant is reported, but does not count as a rater."""
 
     def __post_init__(self) -> None:
         if not RULE_NAME.fullmatch(self.name):
@@ -148,11 +148,11 @@ class ScoringRule:
 
     @property
     def file_name(self) -> str:
-        """The name, which a file may have."""
+        """Return the name, which is valid in the name of a file."""
         return self.name
 
     def score(self, context: ScoringContext) -> Scores:
-        """Return the scores, target × pair, after checking them.
+        """Return the scores, target × pair, after checking their shape.
 
         Raises:
             WeatherglassError: if the rule's function returns an array of another shape.
@@ -168,7 +168,7 @@ class ScoringRule:
 
 
 def dbwa(context: ScoringContext) -> Scores:
-    """Return the scores, target × pair."""
+    """Return the DB/WA scores, target × pair."""
     return context.projections.dbwa[context.targets]
 
 
@@ -176,12 +176,12 @@ DBWA = ScoringRule("dbwa", "DB/WA", 1, dbwa)
 
 
 def ripa(context: ScoringContext) -> Scores:
-    """Return the scores, target × pair, with w normalised as Du et al. (2021) do."""
+    """Return the RIPA scores, target × pair, with normalised word vectors, as in Du et al. (2021)."""
     return context.projections.ripa[context.targets]
 
 
 def ripa_raw(context: ScoringContext) -> Scores:
-    """Return the scores, target × pair, with w not normalised (Ethayarajh et al. 2019)."""
+    """Return the RIPA scores, target × pair, without normalisation (Ethayarajh et al. 2019)."""
     return context.projections.ripa_raw[context.targets]
 
 
@@ -190,7 +190,7 @@ RIPA_RAW = ScoringRule("ripa-raw", "raw RIPA", 1, ripa_raw, variant_of="ripa")
 
 
 ROUNDING = 2.0**-51
-"""Two cosines that are nearer to each other than the last step's rounding errors are equal."""
+"""Two cosines that differ by less than the rounding error of the last step are equal."""
 
 Signs = NDArray[np.int8]
 
@@ -204,14 +204,19 @@ def nbm(context: ScoringContext) -> Scores:
 
 
 def signs(vectors: Vectors, first: Integers, second: Integers, dbwa: Scores) -> Signs:
-    """Return 1 if the word is at least as near to the pair's first word as to its second, else −1; word × pair.
+    """Return 1 if a word is at least as near to the pair's first word as to its second, else −1; word × pair.
 
-    Single precision decides if it can. A DB/WA within its rounding error of 0 is computed again in double precision.
+    The signs of DB/WA in single precision are used; a value within the rounding error of 0 is computed again in double
+    precision.
 
     Args:
+        vectors: one row per word.
+        first: the row of the first word of each pair.
+        second: the row of the second word of each pair.
         dbwa: DB/WA of every row with every pair, in single precision.
     """
-    # A sum of d products errs by d/2^24 at most, and so do both unit vectors; their difference is no longer than 2.
+    # The error of a sum of d products is at most d/2^24, and so is that of both unit vectors; their difference has a
+    # length of at most 2.
     error = np.float32(4 * (vectors.shape[1] + 8) * 2.0**-24)
     leaning = np.where(dbwa >= 0, np.int8(1), np.int8(-1))
     rows, pairs = np.nonzero(np.abs(dbwa) <= error)
@@ -225,8 +230,9 @@ def _decide_in_double(
 ) -> None:
     """Fill in the signs of cos(w, m) − cos(w, f) at some places.
 
-    Compares p |p| / |m|² with q |q| / |f|², p = w·m and q = w·f, which has no root and, multiplied out, no division:
-    whole numbers are compared exactly. The sums have a fixed order, so that equal vectors tie with every BLAS library.
+    p |p| / |m|² is compared with q |q| / |f|², where p = w·m and q = w·f. This needs no root and, after multiplication,
+    no division, so that whole numbers are compared exactly. The sums have a fixed order, so that equal vectors tie with
+    every BLAS library.
     """
     squares = np.zeros((2, first.shape[0]))
     for pair in range(first.shape[0]):
@@ -262,10 +268,10 @@ NBM = ScoringRule("nbm", "NBM", 2, nbm)
 
 @dataclass(frozen=True)
 class MetricScorer:
-    """The scores that a metric gives to words, for one base pair after the other.
+    """Score words by a metric, one base pair after the other.
 
-    A metric of two target sets and one attribute set takes the pair as targets, others take it as attributes. Where its
-    sign is a direction, it is turned so that a score above 0 leans to the first word, as that of a rule does.
+    A metric of two target sets and one attribute set takes the pair as targets; other metrics take it as attributes. If
+    the sign of the metric is a direction, it is flipped if necessary, so that a score above 0 leans to the first word.
     """
 
     metric: Metric
@@ -275,12 +281,12 @@ class MetricScorer:
     def __post_init__(self) -> None:
         if self.metric.info.covariances:
             raise WeatherglassError(
-                f"metric '{self.metric.name}' cannot score words for base pairs: one word has no covariance"
+                f"metric '{self.metric.name}' cannot score words for base pairs, because one word has no covariance"
             )
 
     @property
     def name(self) -> str:
-        """The metric's spelling."""
+        """Return the metric's spelling."""
         return self.metric.name
 
     @property
@@ -289,14 +295,14 @@ class MetricScorer:
 
     @property
     def file_name(self) -> str:
-        """The name without characters that a file's name may not have."""
+        """Return the name without characters that are not allowed in the name of a file."""
         return re.sub(r"[^a-z0-9_-]+", "_", self.name.lower())
 
     def score(self, context: ScoringContext) -> Scores:
         """Return the scores, target × pair.
 
         Raises:
-            WeatherglassError: if the metric takes no pair of words, or does not give every word a score.
+            WeatherglassError: if the metric does not take a pair of words, or does not score every word.
         """
         words = [context.words[row] for row in context.targets]
         vectors = context.vectors[context.targets].astype(np.float64)
@@ -334,7 +340,7 @@ class MetricScorer:
     def _by_word(self, words: Sequence[str], measured: Estimate) -> Matrix:
         by_word = {score.text: score.score for score in measured.scores}
         if not by_word.keys() >= set(words):
-            raise WeatherglassError(f"metric '{self.name}' gives words no score of their own")
+            raise WeatherglassError(f"metric '{self.name}' does not give scores of single words")
         leans = measured.info.leans
         to_second = bool(leans) and ("{Y}" in leans[0] or "{B}" in leans[0])
         return np.array([by_word[word] for word in words]) * (-1 if to_second else 1)

@@ -1,4 +1,4 @@
-"""Bias scores of words for base pairs: what rules look at, score files, and the tensor of all seeds."""
+"""Provide the input of scoring rules, store scores in files, and combine the scores of all seeds."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class ScoreTensor:
     pairs: Sequence[tuple[str, str]]
     seeds: Sequence[int]
     parts: Sequence[Mapping[str, Scores]]
-    """For each seed: rule -> word × pair."""
+    """The scores of each seed by rule, word × pair."""
     places: Integers | None = None
-    """Columns of the parts that are selected; None for all."""
+    """The selected columns of the parts; None for all."""
 
     @cached_property
     def row_of(self) -> dict[str, int]:
@@ -42,7 +42,7 @@ class ScoreTensor:
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """The rules of every part, in the study's order."""
+        """Return the rules, in the order of the study."""
         return tuple(self.parts[0])
 
     def block(self, rule: str, words: slice | Integers) -> NDArray[np.float64]:
@@ -62,7 +62,7 @@ class ScoreTensor:
         return scores if self.places is None else scores[:, self.places]
 
     def select_pairs(self, places: Sequence[int]) -> ScoreTensor:
-        """Return the tensor of some of the pairs; the parts stay on the disk."""
+        """Return the tensor of some of the pairs, without reading the files."""
         kept = np.asarray(places, dtype=np.int64)
         return replace(
             self,
@@ -85,12 +85,13 @@ def scorable(embedding: Embedding, min_frequency: int = 0) -> Integers:
 def scoring_context(
     embedding: Embedding, pairs: Sequence[tuple[str, str]], targets: Integers, k: int = NEIGHBOURS
 ) -> ScoringContext:
-    """Return what rules may look at, without the entries that are not words.
+    """Return the input of scoring rules, without vocabulary entries that are not words.
 
     Args:
-        pairs: Both words of each must be in the vocabulary.
-        targets: Rows of the embedding, a selection of `scorable(embedding)`.
-        k: Number of neighbours; all other words if there are fewer.
+        embedding: the embedding.
+        pairs: base pairs whose words are both in the vocabulary.
+        targets: rows of the embedding, selected from `scorable(embedding)`.
+        k: the number of neighbours; all other words if there are fewer.
     """
     rows = scorable(embedding)
     all_words = len(rows) == len(embedding.words)
@@ -107,12 +108,12 @@ def scoring_context(
 
 
 def score_paths(stem: Path, rules: Iterable[WordScorer]) -> dict[str, Path]:
-    """Return by rule the file of its scores of one embedding; its name has the rule and its version."""
+    """Return the file of the scores of one embedding for each rule; its name contains the rule and its version."""
     return {rule.name: stem.with_name(f"{stem.name}.{rule.file_name}-v{rule.version}.npy") for rule in rules}
 
 
 def save_scores(path: Path, scores: Scores) -> None:
-    """Store the scores of one embedding and rule, written atomically; behind the array is its checksum."""
+    """Write the scores of one embedding and rule atomically, followed by a checksum."""
     with whole_file(path) as unfinished:
         with unfinished.open("wb") as file:
             save_array(file, scores)
@@ -121,12 +122,12 @@ def save_scores(path: Path, scores: Scores) -> None:
 
 
 def scores_are_whole(path: Path) -> bool:
-    """Return whether a score file is as `save_scores` wrote it."""
+    """Return whether a score file is unchanged since `save_scores` wrote it."""
     return is_whole(path, -LENGTH)
 
 
 def load_scores(stem: Path, rules: Iterable[WordScorer]) -> dict[str, Scores]:
-    """Load the stored scores of one embedding by rule, memory-mapped."""
+    """Return the stored scores of one embedding by rule, memory-mapped."""
     return {
         rule: np.load(path, mmap_mode="r", allow_pickle=False)
         for rule, path in score_paths(stem, rules).items()
@@ -134,7 +135,7 @@ def load_scores(stem: Path, rules: Iterable[WordScorer]) -> dict[str, Scores]:
 
 
 def remove_other_versions(folder: Path, rules: Iterable[WordScorer]) -> None:
-    """Remove the score files of other versions of these rules: nothing reads them any more."""
+    """Remove the score files of other versions of these rules, which are no longer used."""
     versions = {rule.file_name: rule.version for rule in rules}
     for path in folder.glob("*.npy"):
         named = SCORE_FILE.search(path.name)

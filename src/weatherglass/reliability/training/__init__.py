@@ -1,1 +1,1 @@
-"""Embeddings: encoded corpora and seeds, or files to import, in; stored embeddings out."""
+"""Train embeddings from encoded corpora and seeds, or import them from files, and store them."""

@@ -1,4 +1,4 @@
-"""Store trained embeddings, one file per seed, and import those that were trained elsewhere."""
+"""Store trained embeddings, one file per seed, and import embeddings that were trained elsewhere."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Embedding:
     words: Sequence[str]
     """The vocabulary, the most frequent word first."""
     counts: Integers
-    """How often each word occurs in the corpus."""
+    """The number of occurrences of each word in the corpus."""
     vectors: Vectors
     """One row per word."""
     algorithm: str
@@ -57,14 +57,14 @@ class Embedding:
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """The row of each word."""
+        """Return the row of each word."""
         return {word: row for row, word in enumerate(self.words)}
 
 
 def save_embedding(path: Path, embedding: Embedding) -> None:
-    """Write `embedding` as .safetensors: the same embedding gives the same bytes, and a kill leaves no partial file.
+    """Write an embedding atomically as .safetensors; the same embedding always gives the same bytes.
 
-    The tensors are `vectors` and `counts`; the metadata contains the words as a JSON list, so that other programs can
+    The tensors are `vectors` and `counts`. The metadata contains the words as a JSON list, so that other programs can
     read the file as word vectors, and all other fields.
     """
     vectors = np.ascontiguousarray(embedding.vectors, dtype="<f4")
@@ -83,16 +83,16 @@ def save_embedding(path: Path, embedding: Embedding) -> None:
 
 
 def is_whole_embedding(path: Path) -> bool:
-    """Return whether a file that `save_embedding` wrote is as it was written; one without a checksum is not."""
+    """Return whether a file is unchanged since `save_embedding` wrote it; a file without a checksum is not."""
     return safetensors_state(path) is State.WHOLE
 
 
 def set_damaged_aside(paths: Sequence[Path], then: str) -> None:
-    """Set aside those stored embeddings that are there and damaged.
+    """Set aside the stored embeddings that are damaged.
 
     Args:
-        paths: of files that `save_embedding` wrote, no others.
-        then: what happens now, for the warning.
+        paths: files that `save_embedding` wrote; they may be missing.
+        then: what happens next, for the warning.
     """
     stored = [path for path in paths if path.is_file()]
     set_aside([path for path in stored if not is_whole_embedding(path)], then)
@@ -105,7 +105,7 @@ class Description:
     words: Sequence[str]
     dimensions: int
     has_counts: bool
-    """Whether it is known how often each word occurs."""
+    """Whether the counts of words are known."""
     algorithm: str
     corpus: str
     corpus_hash: str
@@ -113,12 +113,12 @@ class Description:
 
     @property
     def origin(self) -> tuple[str, str, str]:
-        """Corpus, algorithm and corpus hash: the same for all seeds of one embedding."""
+        """Return the corpus, algorithm and corpus hash, which all seeds of one embedding share."""
         return self.corpus, self.algorithm, self.corpus_hash
 
 
 def describe_embedding(path: Path) -> Description | None:
-    """Describe what `save_embedding` wrote; None for any other file.
+    """Describe a file that `save_embedding` wrote; return None for other files.
 
     Raises:
         VectorFileError: if it is damaged.
@@ -143,10 +143,10 @@ def describe_embedding(path: Path) -> Description | None:
 
 
 def load_embedding(path: Path) -> Embedding:
-    """Read what `save_embedding` wrote.
+    """Read an embedding that `save_embedding` wrote.
 
     Raises:
-        VectorFileError: if the file is missing, damaged or was written by something else.
+        VectorFileError: if the file is missing or damaged, or another program wrote it.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -171,9 +171,9 @@ def load_embedding(path: Path) -> Embedding:
 
 
 BLOCK = 4096
-"""Rows that transforms change at a time."""
+"""Number of rows that are transformed at a time."""
 UNNAMED = "imported/imported"
-"""Default corpus and algorithm, for files that do not name theirs."""
+"""The default corpus and algorithm, for files that do not state them."""
 
 
 @dataclass(frozen=True)
@@ -183,9 +183,9 @@ class Imported:
     corpus: str
     algorithm: str
     paths: tuple[Path, ...]
-    """The stored copies, one per seed."""
+    """The stored files, one per seed."""
     has_counts: bool
-    """Whether every file says how often each word occurs."""
+    """Whether every file has the counts of words."""
     warnings: tuple[Warning, ...]
 
 
@@ -194,8 +194,9 @@ def import_embeddings(name: str, pattern: str, folder: Path, progress: Progress 
 
     Args:
         name: "corpus/algorithm"; with `UNNAMED`, embeddings trained by weatherglass keep their names.
-        pattern: the glob, perhaps with transforms behind it, which change each file: `vectors/*.txt | hard-debias`.
-        folder: where they are stored; files stored before are not read again.
+        pattern: the glob, optionally followed by transforms that are applied to each file, as in
+            `vectors/*.txt | hard-debias`.
+        folder: where the embeddings are stored; files that are already stored are not read again.
         progress: updated after each file.
 
     Raises:
@@ -238,10 +239,10 @@ def import_embeddings(name: str, pattern: str, folder: Path, progress: Progress 
 def embedding_files(pattern: str) -> list[Path]:
     """Return the files that match a glob, sorted by name; each is one seed.
 
-    Companion files, such as the array beside gensim's KeyedVectors, are left out.
+    Companion files, such as the arrays of gensim's KeyedVectors, are left out.
 
     Raises:
-        VectorFileError: if there are none.
+        VectorFileError: if no file matches.
     """
     paths = sorted(Path(path) for path in glob(pattern))  # noqa: PTH207 - the pattern may be absolute
     if not paths:
@@ -256,7 +257,7 @@ def read_embedding(path: Path, corpus: str, algorithm: str, seed: int) -> Embedd
     If the file has no counts, its words are assumed to be ordered by frequency.
 
     Raises:
-        VectorFileError: if it is neither.
+        VectorFileError: if the file is neither.
     """
     if describe_embedding(path) is not None:
         return replace(load_embedding(path), corpus=corpus, algorithm=algorithm, seed=seed)
@@ -282,7 +283,7 @@ def _twin_warnings(path: Path, content: WordVectors) -> list[Warning]:
 
 
 def changed(embedding: Embedding, transforms: Sequence[Transform]) -> Embedding:
-    """Return the embedding after each transform in turn, fitted on its words as they are spelt; block by block."""
+    """Return the embedding after applying the transforms in turn; each is fitted on the embedding's own words."""
     vectors, words = embedding.vectors, list(embedding.words)
     for transform in transforms:
         rows = [embedding.index.get(text) for text in transform.texts()]
@@ -299,7 +300,7 @@ def changed(embedding: Embedding, transforms: Sequence[Transform]) -> Embedding:
 
 
 def _content_hash(path: Path, transforms: Sequence[Transform]) -> str:
-    """Return a hash of the file, its companion files and what changes them."""
+    """Return a hash of the file, its companion files and the transforms."""
     parts = [*map(file_hash, related_files(path)), *(transform.identity() for transform in transforms)]
     return hashlib.sha256("".join(parts).encode()).hexdigest()
 
@@ -307,12 +308,12 @@ def _content_hash(path: Path, transforms: Sequence[Transform]) -> str:
 def _stored_description(path: Path) -> Description:
     description = describe_embedding(path)
     if description is None:
-        raise VectorFileError(f"{path}: damaged since it was stored; delete it and start again")
+        raise VectorFileError(f"{path}: it was damaged after it was stored; delete it and start again")
     return description
 
 
 def _origin(files: Sequence[Path]) -> tuple[str, str] | None:
-    """Return corpus and algorithm, if the files are embeddings that weatherglass stored."""
+    """Return the corpus and algorithm if weatherglass stored the files; None for other files."""
     first: Description | None = None
     for number, file in enumerate(files):
         description = describe_embedding(file)

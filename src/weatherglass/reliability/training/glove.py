@@ -1,4 +1,4 @@
-"""Train GloVe (Pennington, Socher & Manning 2014) in numba: co-occurrence counts, and AdaGrad on their logarithms."""
+"""Train GloVe (Pennington, Socher & Manning 2014) in numba: count co-occurrences, then fit their logarithms."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from weatherglass.storage.checksum import damaged_files, set_aside, write_sums
 KEYS, VALUES, RECORD = "pairs.i64", "values.f64", "cooccurrence.json"
 PARTS = (KEYS, VALUES, RECORD)
 FREQUENT = 2048
-"""The most frequent words; their pairs are counted in a dense array, since most co-occurrences are there."""
+"""Number of the most frequent words, whose pairs are counted in a dense array; they have most co-occurrences."""
 FILLED = 0.6
 EMPTY = -1
 MERGE = 2**22
-"""Entries merged in memory at a time."""
+"""Number of entries that are merged in memory at a time."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Cooccurrence:
     """The upper triangle of the symmetric matrix X, sorted by row and column, memory-mapped."""
 
     keys: Integers
-    """row · vocabulary + column, with row ≤ column."""
+    """The keys row · vocabulary + column, with row ≤ column."""
     values: Vector
     vocabulary: int
 
@@ -45,13 +45,13 @@ class Cooccurrence:
 def count_cooccurrence(corpus: Corpus, window: int, memory: int = 2**28) -> Cooccurrence:
     """Count X(i, j), the sum of 1/distance over all places where i and j are within `window` words in a line.
 
-    A word beside itself counts in both directions, as in the released GloVe. Pairs are counted in a hash table of
-    `memory` bytes. Whenever it is full, it is sorted and written to the disk as a run; the runs are merged at the end.
+    As in the released GloVe, two occurrences of the same word count in both directions. Pairs are counted in a hash
+    table of `memory` bytes. When it is full, it is sorted and written to disk as a run; the runs are merged at the end.
     """
     folder = corpus.folder / f"cooccurrence-{window}"
     with FileLock(
         corpus.folder / ".cooccurrence.lock"
-    ):  # Seeds that train in parallel wait for the first one.
+    ):  # seeds that are trained in parallel wait for the first one
         if folder.is_dir() and damaged_files(folder, PARTS):
             set_aside([folder], "and counted again")
         if not folder.is_dir():
@@ -87,7 +87,9 @@ def _count_runs(corpus: Corpus, window: int, memory: int, folder: Path) -> list[
         line, position, used = _count_pairs(
             corpus.tokens, corpus.offsets, line, position, window, vocabulary, dense, table_keys, table_values
         )
-        if line >= corpus.lines:  # The dense cells come last and once; they share no key with the table.
+        if (
+            line >= corpus.lines
+        ):  # the dense cells are added once, at the end; they share no key with the table
             rows, columns = np.nonzero(dense)
             cells, sums = rows * vocabulary + columns, dense[rows, columns]
         else:
@@ -121,7 +123,7 @@ def _count_pairs(
     """Count from a position of the corpus until its end or until the table is full.
 
     Returns:
-        The line and position where it stopped, and the number of slots used.
+        The line and the position at which counting stopped, and the number of used slots.
     """
     frequent = dense.shape[0]
     mask = keys.shape[0] - 1
@@ -155,7 +157,7 @@ def _count_pairs(
 
 
 def _merge(runs: list[tuple[Path, Path]], folder: Path) -> None:
-    """Sum equal keys over all sorted runs, range of keys by range of keys, so that memory stays bounded."""
+    """Sum equal keys over all sorted runs, in ranges of keys, so that memory is bounded."""
     mapped = [(_map(keys, np.int64), _map(values, np.float64)) for keys, values in runs]
     places = [0] * len(mapped)
     step = max(1, MERGE // len(mapped))
@@ -186,7 +188,7 @@ TO_WRITE, USED_SOON, DATA = 1, 3, 1
 
 
 def _prefetch(_: Any, array: Any, i: Any, j: Any, k: Any) -> Any:  # noqa: ARG001 - numba wants an argument for each
-    """Begin to load the cache line of array[i, j, k], which will be changed; nothing waits for it."""
+    """Prefetch the cache line of array[i, j, k] for writing, without waiting for it."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         with suppress(ImportError, AttributeError, TypeError):
@@ -197,10 +199,10 @@ def _prefetch(_: Any, array: Any, i: Any, j: Any, k: Any) -> Any:  # noqa: ARG00
 
 
 def _generate_prefetch(context: Any, builder: Any, kind: Any, array: Any, place: Any) -> None:
-    """Add LLVM's instruction to the function that is being compiled.
+    """Add the LLVM instruction to the function that is being compiled.
 
     Raises:
-        ImportError, AttributeError, TypeError: if this version of numba or llvmlite has other inner functions.
+        ImportError, AttributeError, TypeError: if the internals of this version of numba or llvmlite differ.
     """
     from llvmlite import ir
     from numba.core import cgutils
@@ -220,22 +222,22 @@ prefetch: Any = intrinsic(_prefetch)
 
 
 PAIR = np.dtype([("word", "<i4"), ("context", "<i4"), ("log", "<f4"), ("weight", "<f4")])
-"""One cell of X as training reads it: its row and column, log X and the weight f(X)."""
+"""A cell of X for training: its row and column, log X and the weight f(X)."""
 
 CHUNK = 2**20
 BUCKET = 2**30
-"""Bytes of pairs shuffled in memory at a time; their order takes half as much again."""
+"""Number of bytes of pairs that are shuffled in memory at a time; their order needs half as much in addition."""
 LINE = 16
-"""Numbers in a cache line."""
+"""Number of float32 values in a cache line."""
 STRIDE, AHEAD = 7 * LINE, 2
-"""While STRIDE columns of a pair are computed, the same columns of the pair AHEAD places later are prefetched."""
+"""While STRIDE columns of a pair are updated, the same columns of the pair AHEAD positions later are prefetched."""
 WORD, CONTEXT = -2, -1
-"""The columns of the biases: of a word and of a context."""
+"""The columns of the biases of a word and of a context."""
 
 
 @dataclass(frozen=True)
 class GloveSettings:
-    """Defaults of Du et al. 2021, as in the released GloVe."""
+    """The settings of GloVe; the defaults are those of Du et al. (2021) and of the released program."""
 
     dimensions: int = 300
     window: int = 15
@@ -253,7 +255,7 @@ def train_glove(
     scratch: Path,
     report: Callable[[float], None] = lambda _: None,
 ) -> Vectors:
-    """Return w + w̃ for every word; the same seed gives the same bytes."""
+    """Return w + w̃ for every word; the same seed always gives the same bytes."""
     vectors, _ = fit(count_cooccurrence(corpus, settings.window), seed, settings, scratch, report)
     return vectors
 
@@ -267,8 +269,8 @@ def fit(
 ) -> tuple[Vectors, list[float]]:
     """Return the vectors, and the mean loss of each iteration.
 
-    The seed determines the initial values and one shuffle of the pairs, which are in a temporary file in `scratch`.
-    `report` is called with the share of the work that each iteration is.
+    The seed determines the initial values and one shuffle of the pairs, which are stored in temporary files in
+    `scratch`. `report` is called after each iteration with its share of the work.
     """
     rng = np.random.default_rng(seed)
     words = initial_parameters(rng, counts.vocabulary, settings.dimensions, WORD)
@@ -286,10 +288,11 @@ def fit(
 def initial_parameters(
     rng: np.random.Generator, vocabulary: int, dimensions: int, side: int
 ) -> NDArray[np.float32]:
-    """Return vectors and biases in ±0.5/d and their squared gradients, which start from 1: vocabulary × 2 × columns.
+    """Return initial vectors and biases in ±0.5/d, and squared gradients of 1, vocabulary × 2 × columns.
 
-    Both of a word are adjacent and aligned to cache lines, because most of the training time is spent on loading them.
-    The last two columns are bias and 1 for a word, 1 and bias for a context, so that one dot product adds both biases.
+    The two rows of a word are adjacent and aligned to cache lines, because most of the training time is spent loading
+    them. The last two columns are bias and 1 for a word, and 1 and bias for a context, so that one dot product adds
+    both biases.
     """
     columns = -(-(dimensions + 2) // LINE) * LINE
     memory = np.zeros(vocabulary * 2 * columns + LINE, dtype=np.float32)
@@ -310,7 +313,7 @@ def descend(
 ) -> float:
     """Make one pass of AdaGrad over the pairs, in place; return the summed loss ½ f(X) (w·w̃ + b + b̃ − log X)².
 
-    As in the released program, what is accumulated is the square of eta times the gradient.
+    As in the released program, the square of eta times the gradient is accumulated.
     """
     number, columns = pairs.shape[0], words.shape[2]
     one = np.float32(1)
@@ -334,13 +337,13 @@ def descend(
                 prefetch(contexts, upcoming.context, 0, column)
                 prefetch(contexts, upcoming.context, 1, column)
             _step(w[start:end], c[start:end], w_squares[start:end], c_squares[start:end], step)
-        w[CONTEXT] = c[WORD] = one  # The 1 beside the other's bias is not a parameter.
+        w[CONTEXT] = c[WORD] = one  # the 1 that multiplies the other bias is not a parameter
     return loss
 
 
 @njit(inline="always")
 def _step(w: Vectors, c: Vectors, w_squares: Vectors, c_squares: Vectors, step: np.float32) -> None:
-    """Make a step of AdaGrad on some columns of both vectors."""
+    """Make one step of AdaGrad on some columns of both vectors."""
     one = np.float32(1)
     for k in range(w.shape[0]):
         w_step, c_step = step * c[k], step * w[k]
@@ -354,9 +357,10 @@ def _step(w: Vectors, c: Vectors, w_squares: Vectors, c_squares: Vectors, step: 
 def shuffled_pairs(
     counts: Cooccurrence, rng: np.random.Generator, settings: GloveSettings, scratch: Path
 ) -> Iterator[list[NDArray[np.void]]]:
-    """Return both directions of every pair, in random order, in memory-mapped temporary files.
+    """Yield both directions of every pair, in random order, in memory-mapped temporary files.
 
-    Each pair goes to a random bucket, and each bucket is shuffled in memory: together a uniform shuffle.
+    Each pair is assigned to a random bucket, and each bucket is shuffled in memory, which together is a uniform
+    shuffle.
     """
     number = max(1, -(-2 * len(counts.keys) * PAIR.itemsize // BUCKET))
     with scratch_folder(scratch) as folder:
@@ -378,7 +382,7 @@ def shuffled_pairs(
 
 
 def _shuffle_file(path: Path, rng: np.random.Generator) -> None:
-    """Shuffle the pairs of a file; a function, so that they are out of memory before the next file is read."""
+    """Shuffle the pairs of a file; this is a function so that its memory is freed before the next file is read."""
     pairs = np.fromfile(path, dtype=PAIR)
     order = rng.permutation(len(pairs))
     with path.open("wb") as file:

@@ -1,9 +1,10 @@
-"""Skip-gram with negative sampling (Mikolov et al. 2013) in numba, a window at a time (Ji et al. 2016).
+"""Train skip-gram with negative sampling (Mikolov et al. 2013) in numba, a window at a time (Ji et al. 2016).
 
-As in word2vec, each word of a window predicts the word in its middle, and not some words that are drawn. Here the whole
-window shares the drawn words. Its dot products are then one small matrix product, its two updates two more, and far
-fewer vectors are loaded and stored than with draws of their own for each pair. Subsampling, the distribution of the
-draws (count^0.75), windows of random size and the linear decay of the learning rate are those of word2vec and gensim.
+As in word2vec, each word of a window learns to predict the middle word and not some randomly drawn words. Here, all
+words of a window share the drawn words, so that the dot products of a window are one small matrix product and its
+updates are two more. Far fewer vectors are loaded and stored than with separate draws for each pair. Subsampling, the
+distribution of the draws (count^0.75), windows of random size and the linear decay of the learning rate are those of
+word2vec and gensim.
 """
 
 from __future__ import annotations
@@ -19,23 +20,23 @@ from weatherglass.reliability.corpus import Corpus
 from weatherglass.reliability.training.embedding import Vectors
 
 VERSION = 1
-"""Increased when the same seed gives other vectors: embeddings of other versions are then trained again."""
+"""Increase it when the same seed gives different vectors, so that embeddings are trained again."""
 
 LAST_RATE = 1e-4
 """The learning rate at the end, as in gensim."""
 EXPONENT = 0.75
 """Words are drawn in proportion to their count to this power."""
 TARGETS = 6
-"""Targets are added up this many at a time: the middle word and five draws, the default."""
+"""Number of targets that are added at a time; by default, a window has the middle word and five draws."""
 
 LARGEST = np.float32(6)
-"""The sigmoid is constant beyond, as in word2vec."""
+"""The sigmoid is constant beyond ± this value, as in word2vec."""
 STEPS = 2048
 SIGMOID = (1 / (1 + np.exp(-LARGEST * (2 * (np.arange(STEPS) + 0.5) / STEPS - 1)))).astype(np.float32)
-"""In the middle of each of the steps from -LARGEST to LARGEST."""
+"""The sigmoid in the middle of each step from -LARGEST to LARGEST."""
 
 MULTIPLIER, INCREMENT = np.uint64(6364136223846793005), np.uint64(1442695040888963407)
-"""The constants of the generator x → ax + c mod 2^64 (Knuth's MMIX), whose upper bits are used."""
+"""The constants of the random number generator x → ax + c mod 2^64 (Knuth's MMIX), whose upper bits are used."""
 PER_UNIT = np.float32(2.0**-24)
 
 Singles = NDArray[np.float32]
@@ -53,9 +54,9 @@ def train_skip_gram(
     alpha: float,
     report: Callable[[float], None] = lambda _: None,
 ) -> Vectors:
-    """Return the vector of every word; the same seed gives the same bytes.
+    """Return the vector of every word; the same seed always gives the same bytes.
 
-    `report` is called with the share of the work that each epoch is.
+    `report` is called after each epoch with its share of the work.
     """
     rng = np.random.default_rng(seed)
     vectors = (rng.random((len(corpus.words), dimensions), dtype=np.float32) - np.float32(0.5)) / np.float32(
@@ -79,7 +80,7 @@ def train_skip_gram(
 
 
 def chances_to_stay(counts: Integers, sample: float) -> Singles:
-    """Return the share of a word's occurrences that is read; below 1 for words that are more frequent than `sample`."""
+    """Return the probability that an occurrence of each word is used; below 1 for words more frequent than `sample`."""
     ratio = counts / (sample * counts.sum())
     chances: Singles = np.minimum(1, (np.sqrt(ratio) + 1) / ratio).astype(np.float32)
     return chances
@@ -89,7 +90,8 @@ def chances_to_stay(counts: Integers, sample: float) -> Singles:
 def alias_table(weights: Vector) -> tuple[Singles, NDArray[np.int32]]:
     """Return tables to draw from a distribution in constant time (Walker 1977; Vose 1991).
 
-    A place is drawn evenly: with the probability in the first table it is the draw, else the second table's entry is.
+    A place is drawn uniformly. With the probability in the first table, the place is the draw; otherwise the entry of
+    the second table is.
     """
     number = weights.shape[0]
     scaled = weights * (number / weights.sum())
@@ -118,7 +120,7 @@ def alias_table(weights: Vector) -> tuple[Singles, NDArray[np.int32]]:
 
 @njit(cache=True, nogil=True)
 def draw(state: np.uint64, itself: Singles, other: NDArray[np.int32]) -> int:
-    """Return the word of a state of the generator: its upper half is the place, its lower half decides whose."""
+    """Return the word for a state of the generator; the upper half is the place, and the lower half decides."""
     words = np.uint64(itself.shape[0])
     place = int(np.int64(((state >> np.uint64(32)) * words) >> np.uint64(32)))
     share = np.float32((state >> np.uint64(8)) & np.uint64(0xFFFFFF)) * PER_UNIT
@@ -141,10 +143,22 @@ def train_epoch(
     state: np.uint64,
     sigmoid: Singles,
 ) -> np.uint64:
-    """Make one pass over the corpus, in place; return the state of the generator.
+    """Make one pass over the corpus, updating the vectors in place; return the state of the generator.
 
     Args:
+        tokens: the ids of all tokens.
+        offsets: the start of each line, and the end of the last one.
+        longest: the number of tokens of the longest line.
+        stay: the result of `chances_to_stay`.
+        itself: the first table of `alias_table`.
+        other: the second table of `alias_table`.
+        vectors: the vectors of words as contexts.
+        outputs: the vectors of words as targets.
+        window: the largest distance of a context.
+        negatives: the number of drawn words per window.
         rates: the learning rate at the start and at the end.
+        state: the state of the generator.
+        sigmoid: the table of the sigmoid.
     """
     columns = vectors.shape[1]
     line = np.empty(longest, dtype=np.int64)
@@ -201,16 +215,19 @@ def update_window(
     steps: Vectors,
     sigmoid: Singles,
 ) -> None:
-    """Make one step of gradient descent, in place, on the loss of a window; all gradients are taken before it.
+    """Make one step of gradient descent on the loss of a window, in place; gradients are those before the step.
 
-    A target after the first that equals it is not counted, as in word2vec.
+    As in word2vec, a drawn target that equals the middle word is ignored.
 
     Args:
-        contexts: words, which take their vectors from `vectors`.
-        targets: the middle word, then those that were drawn, which take theirs from `outputs`.
-        old_contexts, old_targets, steps: memory for an even number of contexts and a multiple of `TARGETS`, zeros
+        vectors: the vectors of words as contexts.
+        outputs: the vectors of words as targets.
+        contexts: the words around the middle word.
+        targets: the middle word, and then the drawn words.
+        rate: the learning rate.
+        old_contexts, old_targets, steps: buffers for an even number of contexts and a multiple of `TARGETS`, with zeros
             beyond the targets.
-        sigmoid: the table.
+        sigmoid: the table of the sigmoid.
     """
     size, number = contexts.shape[0], targets.shape[0]
     for context in range(size):
@@ -246,8 +263,8 @@ def update_window(
             context += 2
 
 
-# The loops over columns have few arrays, of which they write one: this is what the compiler turns into vector
-# instructions. They are inlined because to pass an array takes as long as to add ten numbers.
+# The loops over columns use few arrays and write to only one, so that the compiler makes vector instructions of them.
+# They are inlined, because passing an array takes as long as adding ten numbers.
 
 
 @njit(inline="always")
@@ -258,7 +275,7 @@ def _copy(source: Singles, copy: Singles) -> None:
 
 @njit(inline="always")
 def _multiply(contexts: Vectors, context: int, targets: Vectors, target: int, products: Vectors) -> None:
-    """Return the dot products of two contexts with three targets."""
+    """Compute the dot products of two contexts with three targets."""
     a, b = contexts[context], contexts[context + 1]
     x, y, z = targets[target], targets[target + 1], targets[target + 2]
     ax = ay = az = bx = by = bz = np.float32(0)

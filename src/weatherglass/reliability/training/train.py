@@ -1,4 +1,4 @@
-"""Train embeddings, and estimate how long that takes: one thread and one seed per embedding."""
+"""Train embeddings, each with one seed and on one thread, and estimate the time that it takes."""
 
 from __future__ import annotations
 
@@ -40,19 +40,22 @@ from weatherglass.storage.installed import install_command
 Algorithm = Literal["sgns", "cbow", "glove", "sgns-window"]
 ALGORITHMS: tuple[Algorithm, ...] = ("sgns", "cbow", "glove", "sgns-window")
 BATCH = 10_000
-"""Tokens in a batch of gensim; it drops the rest of a longer line, so longer lines are split."""
+"""Number of tokens in a batch of gensim, which drops the rest of longer lines; these are split therefore."""
 VERSIONS: Mapping[Algorithm, int] = {"sgns-window": VERSION}
-"""Version of our code for algorithms in which another version gives other vectors from the same seed."""
+"""Versions of the algorithms of weatherglass, in which another version gives different vectors for the same seed."""
 ROOM_FOR_THREADS = 2**26
-"""Bytes that must be free before gensim starts its threads: where memory ends while one starts, Python waits for it for
-ever (a stack alone takes 8 MB)."""
+"""Number of bytes that must be free before gensim starts its threads. If memory runs out while a thread starts, Python
+waits for it for ever (a stack alone takes 8 MB)."""
 LINES = 2_000
-"""Lines read from the memory-mapped array at a time."""
+"""Number of lines that are read from the memory-mapped array at a time."""
 
 
 @dataclass(frozen=True)
 class WordToVecSettings:
-    """Defaults of Du et al. 2021; sgns and sgns-window are skip-gram, cbow is what their released script trains."""
+    """The settings of sgns and sgns-window (skip-gram) and cbow; the defaults are those of Du et al. (2021).
+
+    The script that they released trains cbow.
+    """
 
     dimensions: int = 300
     window: int = 5
@@ -72,7 +75,7 @@ def default_settings(algorithm: Algorithm) -> Settings:
 
 @dataclass(frozen=True)
 class TrainingUnit:
-    """One embedding to train, and the file to write it to."""
+    """One embedding to train, and its file."""
 
     corpus: Path
     """The folder of the encoded corpus."""
@@ -83,11 +86,11 @@ class TrainingUnit:
 
 
 def embedding_path(folder: Path, corpus: Corpus, algorithm: Algorithm, settings: Settings, seed: int) -> Path:
-    """Return the file of an embedding; its name contains a hash of the corpus, all settings and the code's version."""
+    """Return the file of an embedding; its name contains a hash of the corpus, the settings and the version."""
     version = [VERSIONS[algorithm]] if algorithm in VERSIONS else []
     recipe = json.dumps([corpus.hash, algorithm, asdict(settings), *version], sort_keys=True)
     key = hashlib.sha256(recipe.encode()).hexdigest()[:8]
-    name = algorithm.replace("-", "_")  # so that the pattern forum-sgns-* is of one algorithm
+    name = algorithm.replace("-", "_")  # so that the pattern forum-sgns-* matches one algorithm
     return folder / f"{corpus.name}-{name}-{key}-seed{seed:03d}{SUFFIX}"
 
 
@@ -103,13 +106,13 @@ def train_all(
         units: the embeddings.
         backend: where they are trained.
         progress: updated after each embedding, and after each pass over its data.
-        stage: what the progress calls it.
+        stage: the name of this stage in the progress.
 
     Returns:
         One error message for each embedding that could not be trained.
 
     Raises:
-        OSError: if the disk is full; the others would fail, too.
+        OSError: if the disk is full, because all others would fail, too.
     """
     progress = progress or Silent()
     set_damaged_aside([unit.target for unit in units], "and trained again")
@@ -189,13 +192,13 @@ def _train_word2vec(
         alpha=settings.alpha,
         sg=int(skip_gram),
         seed=seed,
-        workers=1,  # One thread: with more, their timing changes the vectors.
+        workers=1,  # one thread, since the timing of several would change the vectors
         min_count=0,
-        sorted_vocab=0,  # Words keep their ids.
+        sorted_vocab=0,  # so that words keep their ids
         batch_words=BATCH,
     )
     model.build_vocab_from_freq(dict(enumerate(corpus.counts.tolist())), corpus_count=corpus.lines)
-    bytearray(ROOM_FOR_THREADS)  # or a MemoryError; none of its pages is touched
+    bytearray(ROOM_FOR_THREADS)  # raises MemoryError if there is no room; its pages are not touched
     work = max(1, len(corpus.tokens) * settings.epochs)
     lines = _Lines(corpus, lambda tokens: report(tokens / work))
     model.train(lines, total_words=len(corpus.tokens), epochs=settings.epochs)
@@ -205,11 +208,11 @@ def _train_word2vec(
 
 @dataclass(frozen=True)
 class _Lines:
-    """The lines of a corpus as lists of word ids, which gensim takes as words."""
+    """The lines of a corpus as lists of word ids, which are words for gensim."""
 
     corpus: Corpus
     report: Callable[[int], None]
-    """Called with the number of tokens that were read; gensim reads all lines once per epoch."""
+    """Called with the number of tokens read; gensim reads all lines once per epoch."""
 
     def __iter__(self) -> Iterator[list[int]]:
         corpus = self.corpus
@@ -224,33 +227,33 @@ class _Lines:
 
 
 TOKENS, PAIRS = 40_000, 100_000
-"""Read in the smaller of two calibrations; the larger has three times as many."""
+"""Size of the smaller of two calibrations; the larger has three times as many."""
 WORTHWHILE = 20_000_000
-"""Tokens times passes below which training takes about as long as its estimate, so that none is made."""
+"""The product of tokens and passes below which an estimate would take about as long as the training."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingTime:
-    """The embeddings of one corpus and algorithm that are to be trained, and how long each will take."""
+    """The embeddings of one corpus and algorithm to train, and the time of each."""
 
     corpus: str
     algorithm: str
     tokens: int
     cooccurrences: int
-    """Cells of the matrix that GloVe reads; 0 for other algorithms."""
+    """Number of cells of the matrix that GloVe reads; 0 for other algorithms."""
     embeddings: int
     seconds: float
-    """Time of one embedding in one process."""
+    """The time of one embedding in one process."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingEstimate:
-    """How long a study's training will take."""
+    """An estimate of the time to train all embeddings of a study."""
 
     parts: tuple[TrainingTime, ...]
 
     def seconds(self, jobs: int = 1) -> float:
-        """Return the time of all embeddings in this many processes that do not slow each other."""
+        """Return the time of all embeddings in this many processes, if they do not slow each other down."""
         return sum(part.embeddings * part.seconds for part in self.parts) / jobs
 
     def spoken(self, jobs: int = 1) -> str:
@@ -271,12 +274,12 @@ def is_worthwhile(units: Sequence[TrainingUnit]) -> bool:
 def estimate_training(
     units: Sequence[TrainingUnit], scratch: Path, progress: Progress | None = None
 ) -> TrainingEstimate:
-    """Return how long the units will take, from a calibration for each corpus and algorithm.
+    """Estimate the training time of the units by a calibration for each corpus and algorithm.
 
-    The co-occurrences of GloVe are counted for it, and kept for the training.
+    This counts the co-occurrences of GloVe, which the training uses later.
 
     Args:
-        units: to train.
+        units: the embeddings to train.
         scratch: a folder for temporary files.
         progress: updated after each corpus and algorithm.
     """
@@ -312,9 +315,9 @@ def _seconds_of_word2vec(
         part = first_tokens(corpus, tokens)
         return len(part.tokens), _timed(lambda: train(part, algorithm, 1, once, scratch))
 
-    seconds(TOKENS // 20)  # Imports and compiles.
+    seconds(TOKENS // 20)  # a first run, which imports and compiles
     (few, short), (many, long) = seconds(TOKENS), seconds(3 * TOKENS)
-    if many <= few:  # The corpus is smaller than the calibration.
+    if many <= few:  # the corpus is smaller than the calibration
         return short * settings.epochs
     per_token = max(0.0, long - short) / (many - few)
     at_start = max(0.0, short - per_token * few)
@@ -327,7 +330,7 @@ def _seconds_of_glove(counts: Cooccurrence, settings: GloveSettings, scratch: Pa
         chosen = replace(settings, iterations=iterations)
         return len(part.keys), _timed(lambda: fit(part, 1, chosen, scratch))
 
-    seconds(PAIRS // 20, 1)  # Compiles.
+    seconds(PAIRS // 20, 1)  # a first run, which compiles
     few, short = seconds(PAIRS, 1)
     many, long = seconds(3 * PAIRS, 1)
     _, longest = seconds(3 * PAIRS, 3)
@@ -338,7 +341,7 @@ def _seconds_of_glove(counts: Cooccurrence, settings: GloveSettings, scratch: Pa
 
 
 def first_tokens(corpus: Corpus, tokens: int) -> Corpus:
-    """Return the lines from the middle of a corpus that have about this many tokens; its vocabulary stays whole."""
+    """Return lines from the middle of a corpus with about this many tokens, and the whole vocabulary."""
     middle = max(0, (len(corpus.tokens) - tokens) // 2)
     first = int(np.searchsorted(corpus.offsets, middle, side="right")) - 1
     last = int(np.searchsorted(corpus.offsets, int(corpus.offsets[first]) + tokens, side="left"))
@@ -347,13 +350,13 @@ def first_tokens(corpus: Corpus, tokens: int) -> Corpus:
 
 
 def some_cells(counts: Cooccurrence, cells: int) -> Cooccurrence:
-    """Return about this many cells, evenly spread, so that frequent and rare words are among them as in all."""
+    """Return about this many cells, evenly spread, so that the shares of frequent and rare words are kept."""
     step = max(1, len(counts.keys) // cells)
     return replace(counts, keys=np.asarray(counts.keys[::step]), values=np.asarray(counts.values[::step]))
 
 
 def _timed(work: Callable[[], object]) -> float:
-    """Return the CPU time of a call: what else the machine does just now says nothing about the hours to come."""
+    """Return the CPU time of a call, which does not depend on the current load of the machine."""
     start = time.process_time()
     work()
     return time.process_time() - start

@@ -99,7 +99,7 @@ def in_json(value: object) -> str:
 
 def compress(text: str) -> str:
     """Return a text as gzip in base64, which kit.js unpacks; the same text gives the same bytes."""
-    return base64.b64encode(gzip.compress(text.encode(), compresslevel=4, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(text.encode(), compresslevel=5, mtime=0)).decode()
 
 
 def breakable(name: str) -> Any:

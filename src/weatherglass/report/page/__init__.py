@@ -184,7 +184,7 @@ def _run_record(run: Run) -> dict[str, Any]:
         "command": call,
         "started": _time(record.get("started")),
         "finished": _time(record.get("finished")),
-        "status": record.get("status", ""),
+        "status": run.state,
         "versions": versions | record.get("packages", {}),
         "models": record.get("models", []),
         "tests": record.get("tests", {}),

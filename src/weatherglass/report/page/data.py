@@ -277,7 +277,7 @@ def changes_between(layout: Layout, comparison: Mapping[str, Any]) -> list[dict[
     return found
 
 
-class Text(NamedTuple):
+class ElementText(NamedTuple):
     """A target element, shared by all results that score it."""
 
     text: str
@@ -285,12 +285,12 @@ class Text(NamedTuple):
     template: str | None
 
 
-class Placed(NamedTuple):
+class PlacedText(NamedTuple):
     """A text in the list of a result."""
 
     role: str
     element: int
-    """The number of its Text."""
+    """The number of its ElementText."""
 
 
 class Omitted(NamedTuple):
@@ -304,8 +304,8 @@ class Omitted(NamedTuple):
 class Shared(NamedTuple):
     """Texts and lists that results refer to by number, in the order of their first appearance."""
 
-    texts: dict[Text, int]
-    elements: dict[tuple[Placed, ...], int]
+    texts: dict[ElementText, int]
+    elements: dict[tuple[PlacedText, ...], int]
     left_out: dict[tuple[Omitted, ...], int]
     known: dict[Hashable, int]
     """The number of a list by a key that is quick to compare, since most results of a test have the same list."""
@@ -324,9 +324,9 @@ def detail_blocks(runs: Sequence[Run], layout: Layout) -> Iterator[tuple[str, st
     if not blocks:
         return
     content = {
-        "texts": {"fields": Text._fields, "rows": list(shared.texts)},
+        "texts": {"fields": ElementText._fields, "rows": list(shared.texts)},
         "lists": {
-            "elements": {"fields": Placed._fields, "lists": list(shared.elements)},
+            "elements": {"fields": PlacedText._fields, "lists": list(shared.elements)},
             "left_out": {"fields": Omitted._fields, "lists": list(shared.left_out)},
         },
     }
@@ -366,9 +366,9 @@ def _packed_scores(result: Result, shared: Shared) -> dict[str, Any]:
         in_steps[place] = None
     key = ("elements", result.test, tuple([(s.text, s.word) for s in result.scores]))
     if key not in shared.known:
-        texts = [Text(s.text, s.word, s.template) for s in result.scores]
+        texts = [ElementText(s.text, s.word, s.template) for s in result.scores]
         placed = tuple(
-            Placed(s.role, shared.texts.setdefault(text, len(shared.texts)))
+            PlacedText(s.role, shared.texts.setdefault(text, len(shared.texts)))
             for s, text in zip(result.scores, texts, strict=True)
         )
         shared.known[key] = shared.elements.setdefault(placed, len(shared.elements))

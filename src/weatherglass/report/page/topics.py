@@ -20,7 +20,7 @@ from weatherglass.report.view import Layout, Subject
 REACH = 2.0
 """The axis goes from minus this to this; with sets of equal size |d| stays below it."""
 MOST_TOPICS = 24
-"""Topics in the chart; a run of very many tests, each its own topic, has the rest in the table."""
+"""Largest number of topics in the chart; further topics are only in the table."""
 MOST_COLUMNS = 8
 """Columns of a part of the overview, so that it fits a sheet of A4."""
 WIDTH, MARGIN = 430, 14
@@ -33,7 +33,7 @@ INK, SOFT, FAINT, LINE = "#1c2023", "#565c61", "#7b8186", "#e2dfd7"
 
 
 @dataclass(frozen=True, slots=True)
-class Dot:
+class ResultDot:
     """One test in the drawing of its topic."""
 
     d: float
@@ -52,7 +52,7 @@ class TopicRow:
     subject: int
     result: int | None
     """The number of the result that the verdict rests on most."""
-    dots: tuple[Dot, ...]
+    dots: tuple[ResultDot, ...]
     mark: Mark
     symbol: str
     """The drawing of the mark, in kit.html."""
@@ -79,7 +79,7 @@ class TopicRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class TopicGroup:
     """Rows under one heading: those of one outcome, or with several models those of one topic."""
 
     heading: str
@@ -188,7 +188,7 @@ def _row(
 
 def _dots(
     verdict: Verdict, subject: int, numbers: dict[tuple[int, str], int], results: Sequence[Result]
-) -> Iterator[Dot]:
+) -> Iterator[ResultDot]:
     """Yield the tests of a topic that have a d."""
     for test in (*verdict.tests, *verdict.measured):
         number = numbers.get((subject, test))
@@ -198,16 +198,16 @@ def _dots(
         tested = test in verdict.tests
         decisive = test == verdict.decisive and len(verdict.tests) > 1
         said = f"{'' if tested else ', measured, not tested'}{', decisive' if decisive else ''}"
-        yield Dot(d, f"{test}: d {effect(d)}{said}", test in verdict.marked, tested, decisive)
+        yield ResultDot(d, f"{test}: d {effect(d)}{said}", test in verdict.marked, tested, decisive)
 
 
-def groups(shown: Chart, names: Sequence[str]) -> list[Group]:
+def groups(shown: Chart, names: Sequence[str]) -> list[TopicGroup]:
     """Return the rows by outcome if there is one model, by topic if there are several; sanity checks come last."""
     rows = shown.rows
     judged = sum(row.verdict.outcome is not None for row in rows)
     if len(names) == 1:
         found = [
-            Group(
+            TopicGroup(
                 word.heading,
                 own[0].symbol,
                 f"{len(own)} of {judged}" if own[0].verdict.outcome else "",
@@ -219,7 +219,7 @@ def groups(shown: Chart, names: Sequence[str]) -> list[Group]:
             for meaning in [word.explained(own[0].verdict.family, shown.alpha)]
         ]
     else:
-        found = [Group(topic[0].name, "", "", topic[0].contrast, topic) for topic in shown.topics]
+        found = [TopicGroup(topic[0].name, "", "", topic[0].contrast, topic) for topic in shown.topics]
     checks = [row for topic in shown.checks for row in topic]
     if checks:
         passed = sum(row.verdict.found is True for row in checks)
@@ -227,7 +227,7 @@ def groups(shown: Chart, names: Sequence[str]) -> list[Group]:
             "Associations that people and most models show. A model that misses one may be weak in general."
         )
         found.append(
-            Group("Sanity checks", "", f"{passed} of {len(checks)} passed", meaning, checks, "checks")
+            TopicGroup("Sanity checks", "", f"{passed} of {len(checks)} passed", meaning, checks, "checks")
         )
     return found
 

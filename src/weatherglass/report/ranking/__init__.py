@@ -180,6 +180,8 @@ def _standing_out(topics: Sequence[Comparison], alpha: float) -> str:
 def notes(ranking: Ranking, row: Comparison) -> Iterator[str]:
     """Yield sentences on selection, pieces, chance, interaction and dropped names of one comparison over all."""
     yield selection_sentence(row, ranking.record.get("settings", {}))
+    names, ahead = row.names_x + row.names_y, row.x if row.places >= 0 else row.y
+    yield f"Places: names of {ahead} rank {abs(row.places):.1f} of {names} places higher (median over contexts)."
     if (pieces := pieces_sentence(row)) is not None:
         yield pieces
     if row.placebo is not None:
@@ -192,10 +194,11 @@ def notes(ranking: Ranking, row: Comparison) -> Iterator[str]:
     if dropped := ranking.record.get("dropped_names", {}).get(row.model):
         listed = ", ".join(dropped[:MOST_NAMES]) + (", …" if len(dropped) > MOST_NAMES else "")
         yield f"{counted(len(dropped), 'name')} dropped, because the model does not know them: {listed}."
-    yield (
-        f"Counting every copy as a candidate would give p = {p_value(row.p_copies)} (chi-square), which is too small: "
-        "copies with one name are not independent."
-    )
+    if row.p_copies < row.p:
+        yield (
+            f"Counting every copy as a candidate would give p = {p_value(row.p_copies)} (chi-square), which is too "
+            "small: copies with one name are not independent."
+        )
 
 
 def selection_sentence(row: Comparison, settings: Mapping[str, Any]) -> str:

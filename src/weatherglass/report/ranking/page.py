@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from weatherglass.catalogue.names import capitalised, model_names
 from weatherglass.ranking.compare import OVERALL, REST, Comparison
-from weatherglass.ranking.ranking import RankedName, Ranking
+from weatherglass.ranking.ranking import Example, RankedName, Ranking
 from weatherglass.report.kit import render
 from weatherglass.report.measures import BLUE, ORANGE, SOFT
 from weatherglass.report.numbers import effect, interval, p_value, percent
@@ -27,6 +27,8 @@ PAGE = "index.html"
 WIDTH, LEFT, RIGHT, TOP, ROW = 720, 190, 20, 30, 26
 """Pixels of a figure: whole width, margins on the left, on the right and above, height of a row."""
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+SIX = 6
+"""Names whose places an example shows."""
 MANY_PIECES = 3
 """Names of at least this many pieces look the same."""
 
@@ -69,8 +71,27 @@ def _audit(ranking: Ranking, model: str, label: str, number: int) -> dict[str, A
         "strip": strip(names),
         "names": sorted(names, key=lambda one: -one.mean_rank),
         "notes": list(notes(ranking, first)),
+        "examples": [_example(ranking, one, names) for one in ranking.examples if one.model == model],
         "rows": [_cells(one) for one in rows],
         "several": any(one.y == REST for one in overall),
+    }
+
+
+def _example(ranking: Ranking, example: Example, names: Sequence[RankedName]) -> dict[str, Any]:
+    """Return a passage and its places under some names, from the highest to the lowest."""
+    passages = ranking.record.get("materials", {}).get("passages", ())
+    group = {one.name: one.group for one in names}
+    ordered = sorted(example.places.items(), key=lambda item: item[1])
+    shown = min(SIX, len(ordered))
+    steps = [round(place * (len(ordered) - 1) / max(1, shown - 1)) for place in range(shown)]
+    return {
+        "topic": example.topic,
+        "text": passages[example.passage]["text"] if passages else "",
+        "places": [
+            {"place": f"{place:.0f}", "name": name, "group": group[name]}
+            for name, place in (ordered[step] for step in steps)
+        ],
+        "of": len(ordered),
     }
 
 

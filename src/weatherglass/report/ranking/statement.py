@@ -15,7 +15,7 @@ CAUTION = (
 )
 RULE = (
     "An impact ratio is the selection rate of the less selected group divided by that of the other. It fails the "
-    "four-fifths rule if the whole interval lies below 0.8."
+    "four-fifths rule if the whole interval lies below 0.8 and the exchange of names shows a difference."
 )
 
 
@@ -72,6 +72,8 @@ def _lines(content: Mapping[str, Any]) -> Iterator[str]:
     yield "|---|---|"
     yield from (f"| model | {_cell(one['model'])} {_short(one['sha256'])} |" for one in content["models"])
     texts = f"{content['queries']} queries, {content['passages']} passages"
+    if not content["queries"]:
+        texts = "a table of scores"
     yield f"| texts | {texts} {_short(content['materials_sha256'])} |"
     yield f"| names | {groups} |"
     yield f"| selected | {selected} of each query's pool |"

@@ -1,7 +1,7 @@
 """Draw the figures of a study from its tables; no number is computed here.
 
-`Plan.published` has the numbers of the figures in the reproduction of Du et al. that show the same; where the paper has
-a figure per corpus, ours has a panel per corpus.
+`FigurePlan.published` has the numbers of the corresponding figures in the reproduction of Du et al.; where the paper
+has a figure per corpus, ours has a panel per corpus.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from weatherglass.reliability.lists import VOCABULARY_LIST
 from weatherglass.reliability.scoring import raters
 from weatherglass.report.study.plots import (
     Drawing,
+    FigurePlan,
+    FigureSubject,
     Legend,
-    Plan,
     Rows,
-    Subject,
     boxes,
     panels,
     points,
@@ -36,7 +36,7 @@ Tables = Mapping[str, pl.DataFrame]
 LOWEST_ALPHA = -1.0
 """Lower end of the axis; alpha has no lower bound."""
 
-RETEST_BY_LIST = Plan(
+RETEST_BY_LIST = FigurePlan(
     "test-retest",
     "Test–retest reliability",
     "ICC(2,1) of each word over seeds, by target list and scoring rule. Box: quartiles; whiskers: the last word within "
@@ -51,7 +51,7 @@ RETEST_BY_LIST = Plan(
         "sexual_orientation-glove": "19–21",
     },
 )
-RETEST_OF_PAIRS = Plan(
+RETEST_OF_PAIRS = FigurePlan(
     "test-retest-base-pairs",
     "Test–retest reliability of the base pairs",
     "ICC(2,1) of each base pair over seeds, by target list and scoring rule: a box is over base pairs. Whiskers: the "
@@ -66,7 +66,7 @@ RETEST_OF_PAIRS = Plan(
         "sexual_orientation-glove": "25–27",
     },
 )
-RATER_BY_LIST = Plan(
+RATER_BY_LIST = FigurePlan(
     "inter-rater",
     "Inter-rater consistency",
     "ICC(3,1) of each word over the scoring rules, by target list and corpus; scores as they are, and "
@@ -82,7 +82,7 @@ RATER_BY_LIST = Plan(
         "sexual_orientation-glove": "34",
     },
 )
-RATER_OF_PAIRS = Plan(
+RATER_OF_PAIRS = FigurePlan(
     "inter-rater-base-pairs",
     "Inter-rater consistency of the base pairs",
     "ICC(3,1) of each base pair over the scoring rules, by target list and corpus: a box is over base pairs; scores as "
@@ -98,7 +98,7 @@ RATER_OF_PAIRS = Plan(
         "sexual_orientation-glove": "35",
     },
 )
-CONSISTENCY_OVER_ALGORITHMS = Plan(
+CONSISTENCY_OVER_ALGORITHMS = FigurePlan(
     "consistency-boxes",
     "Internal consistency over algorithms and rules",
     "Cronbach's alpha of each query, and of the ensemble of base pairs over the frequent words, by corpus: a box is "
@@ -111,7 +111,7 @@ CONSISTENCY_OVER_ALGORITHMS = Plan(
     panel_width=8.0,
     published={"gender": "3, 36", "sexual_orientation": "37"},
 )
-RETEST_OF_EACH_PAIR = Plan(
+RETEST_OF_EACH_PAIR = FigurePlan(
     "test-retest-each-pair",
     "Test–retest reliability of each base pair over all conditions",
     "ICC(2,1) of each base pair on the whole vocabularies: a box is over corpora, algorithms and scoring rules. "
@@ -123,7 +123,7 @@ RETEST_OF_EACH_PAIR = Plan(
     panel_width=8.0,
     published={"gender": "38", "sexual_orientation": "40"},
 )
-RATER_OF_EACH_PAIR = Plan(
+RATER_OF_EACH_PAIR = FigurePlan(
     "inter-rater-each-pair",
     "Inter-rater consistency of each base pair over all conditions",
     "ICC(3,1) of each base pair on the whole vocabularies, scores as they are: a box is over corpora and algorithms. "
@@ -135,7 +135,7 @@ RATER_OF_EACH_PAIR = Plan(
     panel_width=8.0,
     published={"gender": "39", "sexual_orientation": "41"},
 )
-CONSISTENCY_BY_QUERY = Plan(
+CONSISTENCY_BY_QUERY = FigurePlan(
     "consistency",
     "Internal consistency",
     "Cronbach's alpha of each query, and of the base pairs over the frequent words, with its 95 % interval, by scoring "
@@ -146,7 +146,7 @@ CONSISTENCY_BY_QUERY = Plan(
     THRESHOLDS[CONSISTENCY],
     bottom=LOWEST_ALPHA,
 )
-RETEST_BY_PAIR = Plan(
+RETEST_BY_PAIR = FigurePlan(
     "test-retest-pairs",
     "Test–retest reliability of each base pair",
     "ICC(2,1) over the whole vocabulary with its 95 % interval, by scoring rule. Dashed: 0.75, excellent.",
@@ -154,7 +154,7 @@ RETEST_BY_PAIR = Plan(
     "icc",
     THRESHOLDS[RETEST],
 )
-RATER_BY_PAIR = Plan(
+RATER_BY_PAIR = FigurePlan(
     "inter-rater-pairs",
     "Inter-rater consistency of each base pair",
     "ICC(3,1) over the whole vocabulary with its 95 % interval; scores as they are, and standardised. Dashed: 0.60.",
@@ -162,7 +162,7 @@ RATER_BY_PAIR = Plan(
     "icc",
     THRESHOLDS[RATER],
 )
-SEED_BATCHES = Plan(
+SEED_BATCHES = FigurePlan(
     "seed-batches",
     "Are the seeds enough? Disjoint batches",
     "Test–retest of the frequent words, estimated from disjoint batches of seeds: where the boxes of one size differ, "
@@ -171,7 +171,7 @@ SEED_BATCHES = Plan(
     "median",
     THRESHOLDS[RETEST],
 )
-SEED_NUMBERS = Plan(
+SEED_NUMBERS = FigurePlan(
     "seed-numbers",
     "Are the seeds enough? Estimate by number of seeds",
     "Median test–retest of the frequent words with the medians of the interval's ends. Open symbols: more seeds than "
@@ -182,7 +182,7 @@ SEED_NUMBERS = Plan(
     across="seeds",
 )
 
-BY_FREQUENCY = Plan(
+BY_FREQUENCY = FigurePlan(
     "frequency",
     "Why does one corpus agree better? Reliability by frequency",
     "Median and quartiles of the ICC of the target words and frequent words, by how often a word occurs per million: "
@@ -224,10 +224,10 @@ def drawings(tables: Tables) -> Iterator[Drawing]:
             if table.is_empty() or {"pairs", "algorithm"} <= set(table.columns)
         }
         for draw in FIGURES:
-            yield from draw(selected, Subject(pairs, algorithm))
+            yield from draw(selected, FigureSubject(pairs, algorithm))
     for pairs in conditions["pairs"].unique(maintain_order=True).to_list():
         for draw in FIGURES_OF_A_SET:
-            yield from draw(tables, Subject(pairs))
+            yield from draw(tables, FigureSubject(pairs))
 
 
 def _compared(rows: pl.DataFrame, column: str = "rule") -> tuple[pl.DataFrame, tuple[str, ...]]:
@@ -236,13 +236,13 @@ def _compared(rows: pl.DataFrame, column: str = "rule") -> tuple[pl.DataFrame, t
     return rows.filter(pl.col(column).is_in(rules)), rules
 
 
-def retest_boxes(plan: Plan, table: str, tables: Tables, subject: Subject) -> Iterator[Drawing]:
+def retest_boxes(plan: FigurePlan, table: str, tables: Tables, subject: FigureSubject) -> Iterator[Drawing]:
     """Draw test–retest by target list and rule, from the table of words or of base pairs."""
     rows, rules = _compared(tables[table].filter(pl.col("measure") == "test–retest"), "by")
     yield from panels(plan, subject, rows, lambda axes, part: boxes(axes, part, "list", "by", rules))
 
 
-def rater_boxes(plan: Plan, table: str, tables: Tables, subject: Subject) -> Iterator[Drawing]:
+def rater_boxes(plan: FigurePlan, table: str, tables: Tables, subject: FigureSubject) -> Iterator[Drawing]:
     """Draw inter-rater consistency by target list and corpus, in a panel for raw and one for standardised scores."""
     rows = tables[table].filter(pl.col("measure") == "inter-rater")
     corpora = _estimated_corpora(rows)
@@ -253,7 +253,7 @@ def _estimated_corpora(rows: pl.DataFrame) -> list[str]:
     return list(rows.filter(pl.col("median").is_finite())["corpus"].unique(maintain_order=True))
 
 
-def consistency_over_algorithms(tables: Tables, subject: Subject) -> Iterator[Drawing]:
+def consistency_over_algorithms(tables: Tables, subject: FigureSubject) -> Iterator[Drawing]:
     """Draw internal consistency of queries and base pairs: a box over algorithms and rules, by corpus."""
     rows = tables["summary_consistency"].filter(pl.col("pairs") == subject.pairs)
     corpora = _estimated_corpora(rows)
@@ -266,7 +266,7 @@ def consistency_over_algorithms(tables: Tables, subject: Subject) -> Iterator[Dr
     )
 
 
-def each_pair(plan: Plan, measure: str, tables: Tables, subject: Subject) -> Iterator[Drawing]:
+def each_pair(plan: FigurePlan, measure: str, tables: Tables, subject: FigureSubject) -> Iterator[Drawing]:
     """Draw a measure of each base pair: a box over corpora, algorithms and, for test–retest, rules."""
     own = (pl.col("pairs") == subject.pairs) & (pl.col("measure") == measure)
     rows = tables["summary_each_pair"].filter(own)
@@ -278,7 +278,7 @@ def each_pair(plan: Plan, measure: str, tables: Tables, subject: Subject) -> Ite
     yield from panels(plan, subject, rows, draw)
 
 
-def consistency_by_query(tables: Tables, subject: Subject) -> Iterator[Drawing]:
+def consistency_by_query(tables: Tables, subject: FigureSubject) -> Iterator[Drawing]:
     """Draw internal consistency by query, and of the base pairs."""
     # The interval in the claims covers other base pairs; that of the formula covers only other words.
     judged = tables["claims"].filter((pl.col("claim") == ENSEMBLE) & pl.col("median").is_finite())
@@ -294,7 +294,7 @@ def consistency_by_query(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     )
 
 
-def retest_by_pair(tables: Tables, subject: Subject) -> Iterator[Drawing]:
+def retest_by_pair(tables: Tables, subject: FigureSubject) -> Iterator[Drawing]:
     """Draw test–retest of each base pair over the whole vocabulary."""
     rows, rules = _compared(tables["test_retest_pairs"].filter(pl.col("list") == VOCABULARY_LIST))
     yield from panels(
@@ -302,7 +302,7 @@ def retest_by_pair(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     )
 
 
-def rater_by_pair(tables: Tables, subject: Subject) -> Iterator[Drawing]:
+def rater_by_pair(tables: Tables, subject: FigureSubject) -> Iterator[Drawing]:
     """Draw inter-rater consistency of each base pair over the whole vocabulary."""
     rows = tables["inter_rater_pairs"].filter(pl.col("list") == VOCABULARY_LIST)
     yield from panels(
@@ -310,7 +310,7 @@ def rater_by_pair(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     )
 
 
-def seed_batches(tables: Tables, subject: Subject) -> Iterator[Drawing]:
+def seed_batches(tables: Tables, subject: FigureSubject) -> Iterator[Drawing]:
     """Draw box plots of disjoint batches of seeds, side by side."""
     if tables["seed_batches"].is_empty():
         return
@@ -321,7 +321,7 @@ def seed_batches(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     )
 
 
-def seed_numbers(tables: Tables, subject: Subject) -> Iterator[Drawing]:
+def seed_numbers(tables: Tables, subject: FigureSubject) -> Iterator[Drawing]:
     """Draw the median estimate and its interval against the number of seeds."""
     if tables["seed_numbers"].is_empty():
         return
@@ -331,7 +331,7 @@ def seed_numbers(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     )
 
 
-def by_frequency(tables: Tables, subject: Subject) -> Iterator[Drawing]:
+def by_frequency(tables: Tables, subject: FigureSubject) -> Iterator[Drawing]:
     """Draw reliability by class of frequency, corpora side by side; nothing for a single corpus."""
     rows = tables["corpus_curves"]
     if rows.is_empty() or rows["corpus"].n_unique() < 2:
@@ -347,7 +347,7 @@ def by_frequency(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     )
 
 
-Draw = Callable[[Tables, Subject], Iterator[Drawing]]
+Draw = Callable[[Tables, FigureSubject], Iterator[Drawing]]
 FIGURES: tuple[Draw, ...] = (
     partial(retest_boxes, RETEST_BY_LIST, "summary"),
     partial(retest_boxes, RETEST_OF_PAIRS, "summary_pairs"),

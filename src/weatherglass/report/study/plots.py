@@ -45,7 +45,7 @@ Legend = list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
-class Plan:
+class FigurePlan:
     """One kind of figure, for any subject."""
 
     name: str
@@ -70,7 +70,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Subject:
+class FigureSubject:
     """The set of base pairs and the algorithm that a figure shows."""
 
     pairs: str
@@ -93,7 +93,7 @@ class Drawing:
 
     kind: str
     """Title of the kind of figure, without its subject."""
-    subject: Subject
+    subject: FigureSubject
     name: str
     title: str
     caption: str
@@ -112,7 +112,7 @@ def label(name: str) -> str:
 
 
 def panels(
-    plan: Plan, subject: Subject, rows: pl.DataFrame, draw: Callable[[Axes, Rows], Legend]
+    plan: FigurePlan, subject: FigureSubject, rows: pl.DataFrame, draw: Callable[[Axes, Rows], Legend]
 ) -> Iterator[Drawing]:
     """Yield a row of panels, each filled with its rows by `draw`; nothing if no panel has an estimate."""
     by_corpus = "corpus" in rows.columns
@@ -161,7 +161,7 @@ def panels(
     yield Drawing(plan.title, subject, name, title, caption, _spoken(plan, rows), figure, published)
 
 
-def _spoken(plan: Plan, rows: pl.DataFrame) -> str:
+def _spoken(plan: FigurePlan, rows: pl.DataFrame) -> str:
     """Return the range of every panel, as text for screen readers."""
     value = pl.col(plan.value)
     ranges = rows.group_by(plan.by, maintain_order=True).agg(
@@ -290,7 +290,7 @@ def coefficient_drawing(explanation: Explanation, pairs: str) -> Drawing:
         0
     ]  # matplotlib lists lines before error bars; show them last.
     figure.legend(handles=[*others, first], loc="outside lower center", ncols=1 + len(others), frameon=False)
-    subject, kind = Subject(pairs), "Which words are measured reliably?"
+    subject, kind = FigureSubject(pairs), "Which words are measured reliably?"
     return Drawing(
         kind,
         subject,

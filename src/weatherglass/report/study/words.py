@@ -25,7 +25,7 @@ STABLE = 0.75
 
 
 @dataclass(frozen=True, slots=True)
-class Dot:
+class WordDot:
     """A word's score in a drawing: its position in per cent of the axis, and its height in pixels."""
 
     x: str
@@ -45,12 +45,12 @@ class ListSummary:
     these_seeds: int
     retest: float | None
     """The median test–retest of its words."""
-    dots: Sequence[Dot]
+    dots: Sequence[WordDot]
     height: float
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class StudySummary:
     """The words of each list in the first condition and rule, and counts for the others."""
 
     condition: Condition
@@ -104,7 +104,7 @@ def word_lists(study: Study, vocabulary: Sequence[str]) -> dict[str, set[str]]:
     return lists
 
 
-def summarise(study: Study, tables: Mapping[str, pl.DataFrame]) -> Summary | None:
+def summarise(study: Study, tables: Mapping[str, pl.DataFrame]) -> StudySummary | None:
     """Return the summary at the top of the page; None if no word has a score."""
     table = tables.get("words", pl.DataFrame())
     if table.is_empty():
@@ -129,7 +129,7 @@ def summarise(study: Study, tables: Mapping[str, pl.DataFrame]) -> Summary | Non
             for part in (its_rows.filter(pl.col("word").is_in(list(words))),)
         ]
         others.append((other, its_rule, counts))
-    return Summary(
+    return StudySummary(
         condition,
         rule,
         (first, second),
@@ -197,7 +197,7 @@ def _list_summary(name: str, rows: pl.DataFrame, scale: _Scale) -> ListSummary:
     )
 
 
-def _dots(rows: pl.DataFrame, scale: _Scale) -> Iterator[Dot]:
+def _dots(rows: pl.DataFrame, scale: _Scale) -> Iterator[WordDot]:
     """Yield scores as dots, stacked where they would cover each other."""
     columns: Counter[int] = Counter()
     for row in read_rows(_drawn(rows).sort("score"), WordScore):
@@ -205,7 +205,7 @@ def _dots(rows: pl.DataFrame, scale: _Scale) -> Iterator[Dot]:
         column = int(float(place[:-1]) * 0.9)
         stacked = columns[column]
         columns[column] += 1
-        yield Dot(place, (stacked + 1) // 2 * (5 if stacked % 2 else -5), row.verdict, row.word)
+        yield WordDot(place, (stacked + 1) // 2 * (5 if stacked % 2 else -5), row.verdict, row.word)
 
 
 def words_for_script(study: Study, tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
@@ -255,7 +255,7 @@ def _short(row: WordScore, lists: Mapping[str, set[str]]) -> list[Any]:
     ]
 
 
-def answer(summary: Summary | None) -> tuple[str, str]:
+def answer(summary: StudySummary | None) -> tuple[str, str]:
     """Return the answer to "Can I trust my scores?", in a phrase and a sentence."""
     if summary is None:
         return "No scores.", f"No set of base pairs has the {FEWEST} pairs in a corpus that a score needs."

@@ -1,9 +1,9 @@
-"""Azarpanah & Farhadloo (2021), "Measuring Biases of Word Embeddings": ten tests under twenty measures.
+"""Reproduce Azarpanah & Farhadloo (2021), "Measuring Biases of Word Embeddings": ten tests with twenty measures.
 
-The ten word-level tests of Caliskan et al., |d| and the one-sided p in the direction observed, with equal sums not
-counted, as the paper took them (the profile azarpanah2021; docs/methods 2 and 9); its Tables 3 and 4 and its
-aggregates, theirs beside ours; how far d depends on the synonyms that the paper does not print (`readings` tries what
-else it leaves open); and a verdict on each of its claims (`claims`).
+The tests are the ten word-level tests of Caliskan et al. As in the paper, |d| is reported, and p is one-sided in the
+observed direction and does not count equal sums (the profile azarpanah2021; docs/methods 2 and 9). The output compares
+Tables 3 and 4 and the aggregates with ours, measures how much d depends on the synonyms, which the paper does not
+print, and gives a verdict on each claim (`claims`). `readings` tries the other choices that the paper leaves open.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MEASURES: Final = tuple(select_associations(["azarpanah2021"]))
 ALPHA: Final = 0.01
 PROFILE: Final = "azarpanah2021"
 STARS: Final = (0.01, 0.001, 0.0001, 0.00001)
-"""The levels of Table 4: one star for each that p does not exceed."""
+"""The levels of Table 4; a cell has one star for each level that p does not exceed."""
 
 MODELS: Final = {
     "glove": "vectors:glove.840B.300d.txt",
@@ -42,13 +42,13 @@ MODELS: Final = {
     "gpt": "hf:openai-gpt?pooling=last",
     "gpt2": "hf:gpt2?pooling=last",
 }
-"""The models of the paper, and the spec of each as docs/methods 6 reads it."""
+"""The models of the paper, each with its spec (docs/methods 6)."""
 CONTEXTUAL: Final = ("elmo", "bert", "gpt", "gpt2")
 STATIC: Final = ("glove", "word2vec")
 
 K = TypeVar("K")
 Results = Mapping[tuple[str, str, Association], Result]
-"""Results by model's name, test and measure."""
+"""Results by name of the model, test and measure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,10 @@ class Summary:
 
     count: int
     significant: int | None
-    """How many have p ≤ 0.01; None where that was not printed."""
+    """Number of results with p ≤ 0.01; None if the paper does not print it."""
     mean: float
     sd: float
-    """Divided by n, which is what gives the published figures."""
+    """With n in the denominator, as in the published numbers."""
     smallest: float | None = None
     largest: float | None = None
 
@@ -75,36 +75,36 @@ class Cell:
 
     @property
     def significant(self) -> bool:
-        """Whether p ≤ 0.01."""
+        """Return whether p ≤ 0.01."""
         return self.stars > 0
 
 
 Cells = Mapping[tuple[str, str, Association], Cell]
-"""By model's name, test and measure."""
+"""Cells by name of the model, test and measure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What the paper prints."""
+    """The numbers that the paper prints."""
 
     table_3: Mapping[tuple[str, Association], Summary]
     """By model and measure."""
     aggregates: Mapping[tuple[str, str], Summary]
-    """By "statistic", "similarity" or "all", and the value."""
+    """By kind ("statistic", "similarity" or "all") and name."""
     table_4: Cells
     """The legible cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How many cells of Table 4 one model has as published."""
+    """How many cells of Table 4 of one model agree with the published ones."""
 
     model: str
     what: str
-    """Which measures."""
+    """The measures."""
     cells: int
     equal: int
-    """|d| agrees to two digits."""
+    """Number of cells whose |d| agrees to two digits."""
     mean_difference: float
     """Mean absolute difference of |d|."""
     equal_stars: int
@@ -112,7 +112,7 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """How d of the Mahalanobis measures changes with what their covariances are estimated from."""
+    """How much d of the Mahalanobis measures changes with the words that the covariances are estimated from."""
 
     model: str
     variant: str
@@ -121,22 +121,22 @@ class Sensitivity:
     """Mean of the absolute change of |d|."""
     largest_change: float
     where: str
-    """Test and measure that changed most."""
+    """The test and measure with the largest change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """The run, and what it says of the paper."""
+    """The run, and its comparison with the paper."""
 
     run: Run
     results: Results
     models: Mapping[str, str]
-    """Spec by name, as given."""
+    """The spec of each model by name, as the user gave it."""
     sensitivity: list[Sensitivity]
     readings: list[Reading]
-    """What the Mahalanobis cells of Table 4 would be under other readings, the nearest first."""
+    """The Mahalanobis cells of Table 4 under other readings of the paper, the nearest first."""
     not_given: list[str]
-    """The paper's models for which no spec is given."""
+    """The models of the paper for which the user gave no spec."""
 
 
 @cache
@@ -167,10 +167,10 @@ def published() -> Published:
 def parse_models(entries: Iterable[str]) -> dict[str, str]:
     """Return specs by name from entries such as `glove=vectors:glove.txt`; the embedded model if there are none.
 
-    A name that the paper does not have is allowed: the model has no published numbers beside it.
+    Other names than those of the paper are allowed; these models have no published numbers.
 
     Raises:
-        WeatherglassError: for an entry without a spec, or a name twice.
+        WeatherglassError: if an entry has no spec, or two entries have the same name.
     """
     return specs_by_name(entries, f"glove={MODELS['glove']}") or {DEFAULT_MODEL: DEFAULT_MODEL}
 
@@ -192,16 +192,16 @@ def reproduce(
 
     Args:
         models: spec by name.
-        synonyms: what enlarges the attribute sets before their covariance is estimated.
-        covariance: glasso (the paper's) or ledoit-wolf.
+        synonyms: the source of the synonyms that are added to the attribute sets to estimate their covariance.
+        covariance: the estimator: glasso, as in the paper, or ledoit-wolf.
         sensitivity: whether to run the Mahalanobis measures again with other synonyms and the other estimator.
-        readings: whether to try every reading of the Mahalanobis distance that the paper leaves open, on models
-            whose cells of Table 4 are legible.
+        readings: whether to try all definitions of the Mahalanobis distance that fit the paper, on models whose cells
+            of Table 4 are legible.
         folder: where the runs are stored.
-        seed: of random draws, where there are any.
-        jobs: processes to use.
+        seed: the seed of random draws.
+        jobs: the number of processes.
         progress: receives the progress of the work.
-        command: the command line, for the records of its runs.
+        command: the command line, for the records of the runs.
     """
     specs = {name: str(resolve_spec(spec)) for name, spec in models.items()}
 
@@ -229,7 +229,7 @@ def reproduce(
     changes: list[Sensitivity] = []
     if sensitivity:
         for variant, (words, estimator) in variants(synonym_lists, covariance).items():
-            # Only d is read, so the cheapest p will do.
+            # Only d is used, so p is computed by the cheapest method.
             where = f"sensitivity/{variant}"
             rerun = run_measures(["mahalanobis/*"], words, estimator, where, significance="normal")
             changes += compare(variant, results, by_model(rerun))
@@ -239,7 +239,7 @@ def reproduce(
 
 
 def variants(listed: Synonyms, covariance: str) -> dict[str, tuple[Synonyms, str]]:
-    """Return other synonyms and the other estimator, by name: choices that the paper leaves open."""
+    """Return variants by name, each with other synonyms or the other estimator: choices that the paper leaves open."""
     other = "ledoit-wolf" if covariance == "glasso" else "glasso"
     return {
         "no synonyms": ({}, covariance),
@@ -249,7 +249,7 @@ def variants(listed: Synonyms, covariance: str) -> dict[str, tuple[Synonyms, str
 
 
 def by_model(finished: Run) -> dict[tuple[str, str, Association], Result]:
-    """Return the results of a run by the names that the user gave, test and measure."""
+    """Return the results of a run by the user's name of the model, test and measure."""
     return {(r.model, r.test, measure_of(r.metric)): r for r in finished.results}
 
 
@@ -272,7 +272,7 @@ def cells_of(results: Results) -> dict[tuple[str, str, Association], Cell]:
 
 
 def agreements(results: Results) -> list[Agreement]:
-    """Count the legible cells of Table 4 that agree with ours, for the Mahalanobis distance and for the others."""
+    """Count the legible cells of Table 4 that agree with ours, for Mahalanobis distance and for other similarities."""
     ours, found = cells_of(results), []
     for model in dict.fromkeys(model for model, _, _ in ours):
         for what, whitened in (("cosine, euclidean, manhattan", False), ("mahalanobis", True)):
@@ -291,7 +291,7 @@ def agreements(results: Results) -> list[Agreement]:
 
 
 def compare(variant: str, results: Results, rerun: Results) -> list[Sensitivity]:
-    """Return how far |d| moved, for each model."""
+    """Return how much |d| changed, for each model."""
     changes = []
     for model in dict.fromkeys(name for name, _, _ in rerun):
         moved = {
@@ -308,7 +308,7 @@ def compare(variant: str, results: Results, rerun: Results) -> list[Sensitivity]
 
 
 def summarise(results: Iterable[Result]) -> Summary | None:
-    """Return mean, sd and range of |d| and the number significant; None if there is no d."""
+    """Return the mean, sd and range of |d| and the number of significant results; None if no result has a d."""
     listed = [result for result in results if not math.isnan(result.effect_size)]
     if not listed:
         return None
@@ -325,7 +325,7 @@ def table_3(results: Results) -> dict[tuple[str, Association], Summary]:
 
 
 def aggregates(results: Results) -> dict[tuple[str, str], Summary]:
-    """Summarise all models and tests by statistic, by similarity, and together."""
+    """Summarise all models and tests by statistic, by similarity, and overall."""
     return {
         **grouped(results, lambda _, measure: ("statistic", measure.statistic)),
         **grouped(results, lambda _, measure: ("similarity", measure.similarity)),
@@ -334,7 +334,7 @@ def aggregates(results: Results) -> dict[tuple[str, str], Summary]:
 
 
 def stars(p: float) -> str:
-    """Return the marks of Table 4.
+    """Return the stars of Table 4.
 
     >>> stars(0.02), stars(0.0005), stars(1e-9)
     ('', '**', '****')
@@ -343,7 +343,7 @@ def stars(p: float) -> str:
 
 
 def grouped(results: Results, key: Callable[[str, Association], K]) -> dict[K, Summary]:
-    """Summarise the results for which `key` makes the same of model and measure."""
+    """Summarise the results in groups that have the same `key(model, measure)`."""
     groups: dict[K, list[Result]] = {}
     for (model, _, measure), result in results.items():
         groups.setdefault(key(model, measure), []).append(result)

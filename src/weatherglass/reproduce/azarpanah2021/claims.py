@@ -1,7 +1,7 @@
-"""The claims of Azarpanah & Farhadloo (2021), each with a verdict on the given models and on what the paper printed.
+"""Judge the claims of Azarpanah & Farhadloo (2021), on the given models and on the numbers that the paper prints.
 
-Printed are Table 3, the aggregates and the legible cells of Table 4 (GloVe and word2vec). Where a claim is about models
-whose cells are not legible, Table 3 decides it if it can.
+The printed numbers are Table 3, the aggregates and the legible cells of Table 4 (GloVe and word2vec). A claim about
+models whose cells are not legible is judged by Table 3, if possible.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from weatherglass.reproduce.sheets import Claim
 COSINE, EUCLIDEAN = Association("cosine", "mean"), Association("euclidean", "mean")
 Judged = tuple[bool | None, str]
 ALMOST_NEVER = 0.1
-"""Up to this share of the tests, "almost never"."""
+"""The largest share of the tests that counts as "almost never"."""
 
 
 def check_claims(results: Results) -> list[Claim]:
-    """Judge every claim of the paper, in its order; empty if there is no result."""
+    """Judge every claim of the paper, in its order; return an empty list if there are no results."""
     if not results:
         return []
     cells = cells_of(results)
@@ -51,17 +51,17 @@ def check_claims(results: Results) -> list[Claim]:
             "Mahalanobis distance finds the fewest significant biases", cells, _mahalanobis_counts_least
         ),
         _on_cells(
-            "word2vec: from cosine/mean to cosine/min, weat3 and weat4 are no longer significant",
+            "word2vec: weat3 and weat4 are significant with cosine/mean, but not with cosine/min",
             cells,
             _changes("word2vec", COSINE, Association("cosine", "min"), ("weat3", "weat4"), found=False),
         ),
         _on_cells(
-            "GPT: from cosine/mean to cosine/median, weat3 and weat4 become significant",
+            "GPT: weat3 and weat4 are significant with cosine/median, but not with cosine/mean",
             cells,
             _changes("gpt", COSINE, Association("cosine", "median"), ("weat3", "weat4"), found=True),
         ),
         _on_cells(
-            "GloVe and word2vec: weat3 and weat5 are mostly significant by mean and median, not with Mahalanobis",
+            "GloVe and word2vec: weat3 and weat5 are mostly significant with mean and median, but not with Mahalanobis",
             cells,
             _mahalanobis_loses,
         ),
@@ -72,7 +72,7 @@ def check_claims(results: Results) -> list[Claim]:
             "With the mean Euclidean distance, GPT shows weat2, 3 and 5, and ELMo weat1, 3 and 6",
             cells,
             _significant_tests({"gpt": ("weat2", "weat3", "weat5"), "elmo": ("weat1", "weat3", "weat6")}),
-            "Table 3 counts 3 and 3; which tests they are is not legible",
+            "Table 3 counts 3 and 3 tests; which tests these are is not legible",
         ),
         _on_cells(
             "With the mean Euclidean distance, no contextual model shows weat7, 9 or 10",
@@ -86,7 +86,7 @@ def check_claims(results: Results) -> list[Claim]:
 def _on_cells(
     statement: str, ours: Cells, rule: Callable[[Cells], Judged], not_legible: str = "not legible"
 ) -> Claim:
-    """Judge a claim by the same rule on our cells and on those of Table 4."""
+    """Judge a claim by the same rule on our cells and on the cells of Table 4."""
     holds, numbers = rule(ours)
     theirs_hold, theirs = rule(published().table_4)
     return Claim(
@@ -152,13 +152,13 @@ def _mean_most_eq2_least(results: Results) -> Claim:
 def _by_extremes(
     statement: str, ours: Mapping[str, Summary], theirs: Mapping[str, Summary], which: int, name: str
 ) -> Claim:
-    """Judge which has the smallest (`which` = 0) or the largest (1) mean |d|."""
+    """Judge whether `name` has the smallest (`which` = 0) or the largest (1) mean |d|."""
     holds, theirs_hold = (_extremes(summaries)[which] == name for summaries in (ours, theirs))
     return Claim(statement, holds, _means(ours, 3), _means(theirs), theirs_hold)
 
 
 def _counts(cells: Cells, key: Callable[[Association], str]) -> dict[str, tuple[int, int]]:
-    """Count significant and all cells by similarity or by statistic, whichever `key` takes."""
+    """Count the significant cells and all cells by `key(measure)`, its similarity or its statistic."""
     found, of = Counter[str](), Counter[str]()
     for (_, _, measure), cell in cells.items():
         found[key(measure)] += cell.significant
@@ -199,7 +199,10 @@ def _mahalanobis_counts_least(cells: Cells) -> Judged:
 def _changes(
     model: str, usual: Association, instead: Association, tests: Sequence[str], *, found: bool
 ) -> Callable[[Cells], Judged]:
-    """Return a rule on single cells: `usual` finds these tests and `instead` does not, or the reverse if `found`."""
+    """Return a rule on single cells: the tests are significant with `usual` and not with `instead`.
+
+    If `found` is true, it is the reverse: they are significant with `instead` only.
+    """
 
     def rule(cells: Cells) -> Judged:
         listed = {(test, m): cells.get((model, test, m)) for test in tests for m in (usual, instead)}
@@ -231,7 +234,7 @@ def _mahalanobis_loses(cells: Cells) -> Judged:
 
 def _fewer_under_any_measure(results: Results) -> Claim:
     statement = (
-        "Under any measure, every contextual model has fewer significant biases than GloVe and word2vec"
+        "With any measure, every contextual model has fewer significant biases than GloVe and word2vec"
     )
 
     def rule(table: Mapping[tuple[str, Association], Summary]) -> Judged:
@@ -246,8 +249,8 @@ def _fewer_under_any_measure(results: Results) -> Claim:
                 against += [] if max(contextual) < min(static) else [str(measure)]
         if not compared:
             return None, f"needs one of {', '.join(CONTEXTUAL)} and one of {', '.join(STATIC)}"
-        said = f"fewer under {fewer} of {compared} measures"
-        return fewer == compared, f"{said}; not under {', '.join(against)}" if against else said
+        said = f"fewer with {fewer} of {compared} measures"
+        return fewer == compared, f"{said}; not with {', '.join(against)}" if against else said
 
     holds, ours = rule(table_3(results))
     theirs_hold, theirs = rule(published().table_3)
@@ -256,7 +259,7 @@ def _fewer_under_any_measure(results: Results) -> Claim:
 
 def _contextual_models_show_less(results: Results) -> Claim:
     statement = "Contextual models reveal less severe biases than the others"
-    # Table 3 is what is printed by model, so theirs is its mean over the four measures there.
+    # Of the numbers by model, only Table 3 is printed, so theirs is the mean over its four measures.
     means = [_table_3_mean(models) for models in (CONTEXTUAL, STATIC)]
     theirs = f"contextual {means[0]:.2f}, others {means[1]:.2f} (measures of Table 3)"
     contextual = summarise(result for (name, _, _), result in results.items() if name in CONTEXTUAL)
@@ -278,12 +281,12 @@ def _gpt_shows_the_fewest(results: Results) -> Claim:
 
     holds, ours = rule(table_3(results))
     theirs_hold, theirs = rule(published().table_3)
-    statement = "GPT shows the fewest biases (tests significant with cosine/mean)"
+    statement = "GPT shows the fewest biases (number of tests significant with cosine/mean)"
     return Claim(statement, holds, ours, theirs, theirs_hold)
 
 
 def _significant_tests(expected: Mapping[str, tuple[str, ...]]) -> Callable[[Cells], Judged]:
-    """Return a rule that compares the tests that are significant with euclidean/mean, by model."""
+    """Return the rule that exactly these tests are significant with euclidean/mean, by model."""
 
     def rule(cells: Cells) -> Judged:
         found = {}
@@ -314,21 +317,22 @@ def _none_of_three(cells: Cells) -> Judged:
 
 
 def _confirms_caliskan(results: Results) -> Claim:
-    """Judge whether euclidean/mean finds all that cosine/mean finds, with p as small or smaller."""
-    statement = (
-        "GloVe and word2vec: the mean Euclidean distance confirms all of Caliskan's results, with smaller p"
-    )
+    """Judge whether every test that is significant with cosine/mean is so with euclidean/mean, with p not larger."""
+    statement = "GloVe and word2vec: euclidean/mean confirms all results of Caliskan et al., with smaller p"
     both = [
         (results[model, test, COSINE].p_value, results[model, test, EUCLIDEAN].p_value)
         for model in STATIC
         for test in TESTS
         if (model, test, COSINE) in results and (model, test, EUCLIDEAN) in results
     ]
-    printed = [
-        (published().table_3[model, COSINE].significant, published().table_3[model, EUCLIDEAN].significant)
+    table = published().table_3
+    counts = ", ".join(
+        f"{model} {table[model, COSINE].significant} and {table[model, EUCLIDEAN].significant}"
         for model in STATIC
-    ]
-    theirs = f"{' and '.join(f'{c} then {e}' for c, e in printed)} of 10 significant; p of each test is not legible"
+    )
+    theirs = (
+        f"of 10 tests significant with cosine and with Euclidean: {counts}; p of each test is not legible"
+    )
     if not both:
         return Claim(statement, None, f"needs {' or '.join(STATIC)}", theirs)
     kept = [(cosine, euclidean) for cosine, euclidean in both if cosine <= ALPHA]
@@ -339,7 +343,7 @@ def _confirms_caliskan(results: Results) -> Claim:
 
 
 def _by_measure(results: Results) -> dict[Association, Summary]:
-    """Return a summary of |d| for each measure over all models and tests."""
+    """Summarise |d| over all models and tests, by measure."""
     return grouped(results, lambda _, measure: measure)
 
 
@@ -349,7 +353,7 @@ def _table_3_mean(models: Iterable[str]) -> float:
 
 
 def _both_aggregated(results: Results, over: str) -> tuple[dict[str, Summary], dict[str, Summary]]:
-    """Return our summaries and the published ones, by similarity or by statistic."""
+    """Return our summaries and the published ones, both by similarity or by statistic."""
     ours, theirs = (
         {value: summary for (kind, value), summary in table.items() if kind == over}
         for table in (aggregates(results), published().aggregates)
@@ -358,7 +362,7 @@ def _both_aggregated(results: Results, over: str) -> tuple[dict[str, Summary], d
 
 
 def _extremes(summaries: Mapping[str, Summary]) -> tuple[str, str]:
-    """Return which has the smallest and which the largest mean."""
+    """Return the names with the smallest and with the largest mean."""
     mean: Callable[[str], float] = lambda name: summaries[name].mean  # noqa: E731
     return min(summaries, key=mean), max(summaries, key=mean)
 

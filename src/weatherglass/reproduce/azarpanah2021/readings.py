@@ -1,7 +1,7 @@
-"""The readings of the Mahalanobis distance that Azarpanah & Farhadloo (2021) leave open, each held against Table 4.
+"""Compare all definitions of Mahalanobis distance that fit Azarpanah & Farhadloo (2021) with their Table 4.
 
-The paper prints no synonyms, no penalty and no code. A reading fixes six choices; every combination is computed on the
-cells of Table 4 that are legible, and the one with the smallest mean difference of |d| is the nearest.
+The paper prints neither synonyms nor penalty nor code. A reading of the paper fixes six choices. Every combination is
+computed for the legible cells of Table 4; the nearest reading is the one with the smallest mean difference of |d|.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ if TYPE_CHECKING:
 SYNONYMS: Final = ("with synonyms", "no synonyms")
 VECTORS: Final = ("vectors as they are", "unit vectors")
 SCALING: Final = ("not scaled", "standardised")
-"""Standardised: every dimension divided by its sd over both attribute sets."""
+"""Standardised means that every dimension is divided by its sd over both attribute sets."""
 COVARIANCES: Final = ("of each set", "of A for both", "of A and B together")
 MATRICES: Final = ("inverse", "not inverted")
-"""Not inverted: the covariance where its inverse belongs."""
+"""Not inverted means that the covariance is used in place of its inverse."""
 FORMS: Final = ("distance", "squared distance")
 
 
 def diagonal(vectors: Matrix) -> Matrix:
-    """Return the precision without correlations, the limit of a large penalty."""
+    """Return the precision matrix without correlations, which is the limit of a large penalty."""
     return np.diag(1 / np.diag(sample_covariance(vectors)))
 
 
 def penalised(penalty: float) -> Callable[[Matrix], Matrix]:
-    """Return the graphical lasso with this penalty, as near to the optimum as its cross-validation goes."""
+    """Return the graphical lasso with this penalty, fitted as precisely as in cross-validation."""
 
     def precision(vectors: Matrix) -> Matrix:
         S = sample_covariance(vectors)
@@ -68,23 +68,23 @@ ESTIMATORS: dict[str, Callable[[Matrix], Matrix]] = {
     "ledoit-wolf": lambda vectors: estimate_covariance(vectors, "ledoit-wolf").precision,
     "diagonal": diagonal,
 }
-"""By name: from the vectors of a set to a precision matrix."""
+"""Estimators by name; each computes a precision matrix from the vectors of a set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One reading on one model, held against Table 4."""
+    """One reading on one model, compared with Table 4."""
 
     model: str
     choices: tuple[str, ...]
     cells: int
     equal: int
-    """|d| agrees to two digits."""
+    """Number of cells whose |d| agrees to two digits."""
     mean_difference: float
 
 
 Fit = tuple[str, Hashable, Matrix]
-"""An estimator, what the fit is kept under, and the vectors."""
+"""The name of an estimator, the key of its fit, and the vectors."""
 
 
 def try_readings(
@@ -94,7 +94,7 @@ def try_readings(
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> list[Reading]:
-    """Return every reading of every model that has legible Mahalanobis cells, the nearest first for each model."""
+    """Return all readings of each model that has legible Mahalanobis cells, the nearest first."""
     from threadpoolctl import threadpool_limits
 
     shown = progress or progress_here()
@@ -108,7 +108,7 @@ def try_readings(
         if wanted:
             tests = load_tests(list(dict.fromkeys(test for test, _ in wanted)))
             encoded = _encoded(PlannedModel.of(f"{name}={spec}"), tests, synonyms, shown)
-            with threadpool_limits(1):  # matrices of 300 × 300: threads would wait for each other
+            with threadpool_limits(1):  # matrices of 300 × 300, for which threads would wait for each other
                 tried = list(_readings(name, wanted, tests, encoded, synonyms, jobs, shown))
             found += sorted(tried, key=lambda reading: reading.mean_difference)
     return found
@@ -178,7 +178,7 @@ class _Sets:
     samples: Mapping[str, Matrix]
     """By "A", "B" and "A and B"."""
     names: Mapping[str, Hashable]
-    """What a covariance of them is kept under: equal texts, and scaling, give an equal one."""
+    """The keys of their covariances; equal texts and equal scaling have equal covariances."""
 
 
 def _prepared(
@@ -205,11 +205,11 @@ def _prepared(
 
 
 def _fit(fit: Fit) -> Matrix | None:
-    """Return the precision, or None if the vectors are too few for the estimator."""
+    """Return the precision matrix; None if there are too few vectors for the estimator."""
     from threadpoolctl import threadpool_limits
 
     try:
-        with threadpool_limits(1):  # the last bits would depend on how many threads there are
+        with threadpool_limits(1):  # the last bits would depend on the number of threads
             return ESTIMATORS[fit[0]](np.unique(fit[2], axis=0))
     except (UnitError, ArithmeticError, np.linalg.LinAlgError):
         return None
@@ -218,7 +218,7 @@ def _fit(fit: Fit) -> Matrix | None:
 def _effects(
     sets: _Sets, precisions: list[Matrix], measures: list[Association], matrix: str, form: str
 ) -> dict[Association, float]:
-    """Return |d| of each measure, from one table of distances."""
+    """Return |d| of each measure, all from one table of distances."""
     from scipy.spatial.distance import cdist
 
     targets = np.concatenate([sets.x, sets.y])

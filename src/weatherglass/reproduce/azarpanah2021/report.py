@@ -1,4 +1,4 @@
-"""Azarpanah & Farhadloo (2021) reproduced, for terminal, files and page: Tables 3 and 4, aggregates, verdicts."""
+"""Report the reproduction of Azarpanah & Farhadloo (2021) on the terminal, in files and on a page."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from weatherglass.reproduce.sheets import Claim, Picture, Sheet, claim_lines, fi
 
 Rows = Iterator[list[str]]
 NEAREST = 10
-"""Readings of a model that terminal and page list; the file has all of them."""
+"""Number of interpretations of a model on the terminal and the page; the file has all of them."""
 TITLE = "Azarpanah & Farhadloo (2021), Measuring Biases of Word Embeddings"
 CHOICES = ("synonyms", "vectors", "scaling", "estimator", "covariance", "matrix", "form")
 
 
 def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
-    """Yield Table 3, Table 4 of each model with the published cells, aggregates, sensitivity and readings."""
+    """Yield Table 3, Table 4 of each model beside the published cells, aggregates, sensitivity and readings."""
     yield Sheet(
         "table3",
-        "Table 3: of the ten tests, significant at 0.01; mean and sd of |d|",
+        "Table 3: number of the ten tests significant at 0.01, and mean and sd of |d|",
         list(table_3_rows(reproduction)),
     )
     for model in reproduction.models:
@@ -85,7 +85,7 @@ def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
 
 
 def not_given(reproduction: Reproduction) -> dict[str, str]:
-    """Return the spec of each of the paper's models that was not given."""
+    """Return the specs of the paper's models that the user did not give."""
     return {name: MODELS[name] for name in reproduction.not_given}
 
 
@@ -95,7 +95,7 @@ def claims(reproduction: Reproduction) -> list[Claim]:
 
 
 def lines(reproduction: Reproduction) -> Iterator[str]:
-    """Yield the claims, what the marks mean, the spread over measures and what failed."""
+    """Yield the claims, the meaning of the marks, the spread over measures and the failures."""
     yield f"claims of the paper, on {', '.join(reproduction.models)}"
     yield from claim_lines(claims(reproduction))
     yield ""
@@ -105,8 +105,8 @@ def lines(reproduction: Reproduction) -> Iterator[str]:
 def _notes(reproduction: Reproduction) -> Iterator[str]:
     levels = ", ".join(f"{level:f}".rstrip("0") for level in STARS)
     yield (
-        f"stars: p ≤ {levels}; p is one-sided in the direction observed and counts no equal sums, as in the paper: "
-        "anti-conservative, and 0 where no partition has a larger sum"
+        f"stars: p ≤ {levels}; as in the paper, p is one-sided in the observed direction and does not count equal "
+        "sums, so it is anti-conservative, and 0 if no partition has a larger sum"
     )
     for agreed in agreements(reproduction.results):
         verdict = ": not reproduced" if 2 * agreed.equal < agreed.cells else ""
@@ -119,19 +119,19 @@ def _notes(reproduction: Reproduction) -> Iterator[str]:
         yield f"d over the measures, {model}:"
         yield from (f"  {spread}" for spread in spreads(results_of(reproduction, model), _mark))
         if model not in MODELS:
-            yield f"{model} is not one of the paper's models: there are no published numbers to compare"
+            yield f"{model} is not one of the paper's models, so there are no published numbers to compare with"
     for failure in reproduction.run.failures:
         yield f"failed: {failure.test} on {failure.model}: {failure.reason}"
 
 
 def _nearest_readings(reproduction: Reproduction) -> Iterator[str]:
-    """Yield for each model which reading is nearest, and whether it reproduces the paper."""
+    """Yield a sentence for each model: its nearest reading, and whether that reproduces the paper."""
     for model, tried in readings_by_model(reproduction).items():
         nearest = tried[0]
         verdict = (
             "this interpretation reproduces the Mahalanobis columns"
             if nearest.equal == nearest.cells
-            else "none reproduces the Mahalanobis columns"
+            else "no interpretation reproduces the Mahalanobis columns"
         )
         yield (
             f"{model}: of {len(tried)} interpretations of the Mahalanobis distance, the nearest "
@@ -141,7 +141,7 @@ def _nearest_readings(reproduction: Reproduction) -> Iterator[str]:
 
 
 def results_of(reproduction: Reproduction, model: str) -> list[Result]:
-    """Return all results of one model, measures in the paper's order."""
+    """Return all results of one model, in the paper's order of measures."""
     return [
         reproduction.results[model, test, measure]
         for test in TESTS
@@ -151,7 +151,7 @@ def results_of(reproduction: Reproduction, model: str) -> list[Result]:
 
 
 def write_reproduction(reproduction: Reproduction, folder: Path) -> list[Path]:
-    """Write the tables as TSV, for each model the map of its measures as PNG, and the page with all of them."""
+    """Write the tables as TSV, a map of the measures of each model as PNG, and the page with all of them."""
     folder.mkdir(parents=True, exist_ok=True)
     pictures = list(_write_maps(reproduction, folder))
     listed = [
@@ -167,7 +167,7 @@ def _write_maps(reproduction: Reproduction, folder: Path) -> Iterator[Picture]:
     from weatherglass.report.figures import save_figure
     from weatherglass.report.measures import measure_map
 
-    note = f"*, bold numbers and filled points: p ≤ {ALPHA:g}, one-sided in the direction observed."
+    note = f"*, bold numbers and filled points: p ≤ {ALPHA:g}, one-sided in the observed direction."
     for model, spec in reproduction.models.items():
         if results := results_of(reproduction, model):
             path = folder / f"{file_name(f'measures-{model}')}.png"
@@ -176,7 +176,7 @@ def _write_maps(reproduction: Reproduction, folder: Path) -> Iterator[Picture]:
 
 
 def table_3_rows(reproduction: Reproduction) -> Rows:
-    """Yield a row for each model and measure, with published numbers beside ours if there are any."""
+    """Yield a row for each model and measure: our numbers, and the published ones if there are any."""
     yield ["model and measure", "signif.", "mean", "sd", "paper", "paper mean", "paper sd"]
     printed, ours = published().table_3, table_3(reproduction.results)
     for model in reproduction.models:
@@ -186,7 +186,7 @@ def table_3_rows(reproduction: Reproduction) -> Rows:
 
 
 def table_4_rows(reproduction: Reproduction, model: str) -> Rows:
-    """Yield a row per measure with a cell per test."""
+    """Yield a row for each measure, with a cell for each test."""
     yield ["measure", *TESTS]
     ours = cells_of(reproduction.results)
     for measure in MEASURES:
@@ -214,7 +214,7 @@ def aggregate_rows(reproduction: Reproduction) -> Rows:
 
 
 def sensitivity_rows(reproduction: Reproduction) -> Rows:
-    """Yield how far |d| moved, on average and at most."""
+    """Yield the mean and the largest change of |d|."""
     yield ["model, instead", "results", "mean change", "largest", "where"]
     for change in reproduction.sensitivity:
         moved = [f"{change.mean_change:.2f}", f"{change.largest_change:.2f}"]
@@ -247,5 +247,5 @@ def _with_stars(cell: Cell | None) -> str:
 
 
 def _mark(result: Result) -> str:
-    """Return the star of a significant result; Table 4 has the four levels."""
+    """Return the star of a significant result, at one level; Table 4 has four levels."""
     return "*" if result.p_value <= ALPHA else ""

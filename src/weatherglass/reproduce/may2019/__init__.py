@@ -1,9 +1,9 @@
-"""May et al. (2019), "On Measuring Social Biases in Sentence Encoders": their procedure on the given models.
+"""Reproduce May et al. (2019), "On Measuring Social Biases in Sentence Encoders", on the given models.
 
-All 46 tests, p from 99 999 random partitions and one more, Holm–Bonferroni over all rows of the table, alpha 0.01; then
-Table 4 beside our numbers, and the paper's two checks of coherence. The paper's table has 644 rows, 46 tests ×
-14 variants of the models. Marks here are those of the rows that are there; the marks as if all 644 were there are
-given beside them.
+All 46 tests are run; p is computed from 99 999 random partitions and the observed one, and corrected by Holm–Bonferroni
+over all rows at alpha 0.01. The output compares Table 4 with our numbers and repeats the paper's two checks of
+coherence. The paper's table has 644 rows, 46 tests × 14 variants of models. Marks are corrected over the rows of the
+run; a second column has the marks as if all 644 rows were there.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.printable import tsv_line
 
 FAMILY: Final = 644
-"""Rows of the paper's results.tsv: 46 tests × 14 variants."""
+"""Number of rows of the paper's results.tsv: 46 tests × 14 variants."""
 ALPHA: Final = 0.01
 
 
@@ -40,7 +40,7 @@ class Variant:
     """One of the 14 models of the paper."""
 
     spec: str
-    """With the weights that the paper used."""
+    """Its spec, with the weights that the paper used."""
     width: int
     """Dimensions of its vectors."""
     page: str
@@ -64,7 +64,7 @@ MODELS: Final[Mapping[str, Variant]] = {
     "bert-large-uncased": Variant("bert-large-uncased", 1024, "bert"),
     "bert-base-uncased": Variant("bert-base-uncased", 768, "bert"),
 }
-"""The 14 variants by name; seven of them are the columns of Table 4, where bert is the large cased model."""
+"""The 14 variants by name. Seven of them are the columns of Table 4, in which bert is the large cased model."""
 SAME_AS: Final = {"bert-large-cased": "bert"}
 """Other names of a variant."""
 
@@ -72,31 +72,31 @@ RELEASED: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
     ("elmo", "elmo"): {"tokens": "characters"},
     ("bert", "hf"): dict(FAMILIES["sent-bias"].spec.options),
 }
-"""By page and kind of spec: what the released code did in place of what the paper says (docs/methods 6)."""
+"""Options by page and kind of spec with which the released code differs from the paper (docs/methods 6)."""
 
 PAIRS: Final = (("weat7", "weat8"), ("sent-weat7", "sent-weat8"))
-"""Math and science against arts: the same stereotype by other words, so the verdicts should agree."""
+"""Tests of one stereotype, maths or science against arts, with different words; their verdicts should agree."""
 
 RISING: Final = (("weat3", "weat4", "weat5"), ("sent-weat3", "sent-weat4", "sent-weat5"))
-"""The same names or fewer of them, against the same or other attributes: evidence should weaken, so p should rise."""
+"""Tests with the same names or fewer, and the same or other attributes; evidence should weaken, so p should rise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What the paper prints."""
+    """The numbers that the paper prints."""
 
     effect_sizes: Mapping[tuple[str, str], tuple[float, str]]
-    """By test and model: d and its mark."""
+    """d and its mark, by test and model."""
     p_values: Mapping[tuple[str, str], float]
     tests: tuple[str, ...]
     """The rows of Table 4, in its order."""
     columns: tuple[str, ...]
-    """Its models, in its order."""
+    """The models of Table 4, in its order."""
 
 
 @cache
 def published() -> Published:
-    """Read Table 4 and the p-values of the text."""
+    """Read Table 4 and the p-values in the paper's text."""
     text = files(__package__).joinpath("published.toml").read_text(encoding="utf-8")
     data = tomllib.loads(text)
     return Published(
@@ -113,69 +113,69 @@ def published() -> Published:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One cell of Table 4, theirs and ours."""
+    """One cell of Table 4: the published result and ours."""
 
     model: str
     test: str
     published: float
     published_mark: str
     ours: Result | None
-    """None where the test could not be run."""
+    """None if the test could not be run."""
     mark_of_644: str
-    """Our mark as if all 644 rows of the paper were there; empty where the test could not be run."""
+    """Our mark as if all 644 rows of the paper were there; empty if the test could not be run."""
     released: Result | None
-    """Ours with the settings of the released code, where those differ and the model is given."""
+    """Our result with the settings of the released code, if these differ and the user gave the model."""
 
     @property
     def difference(self) -> float | None:
-        """Ours less theirs."""
+        """Return our d minus the published one."""
         return None if self.ours is None else self.ours.effect_size - self.published
 
 
 @dataclass(frozen=True, slots=True)
 class Coherence:
-    """Tests of one model whose p-values should agree or rise."""
+    """The p-values of tests of one model that should agree or rise."""
 
     model: str
     expected: str
-    """The relation in words."""
+    """The expected relation in words."""
     tests: tuple[str, ...]
     p_values: tuple[float | None, ...]
     published: tuple[float | None, ...]
     holds: bool | None
-    """None where a test could not be run."""
+    """None if a test could not be run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """The run, and what it says of the paper."""
+    """The run, and its comparison with the paper."""
 
     run: Run
     models: Mapping[str, str]
-    """Spec by name, as given."""
+    """The spec of each model by name, as the user gave it."""
     released: Run | None
     comparisons: list[Comparison]
     coherence: list[Coherence]
     not_given: list[str]
-    """The paper's variants for which no spec is given."""
+    """The variants of the paper for which the user gave no spec."""
     results: Results
-    """The run's results by test and model's name."""
+    """The results of the run by test and name of the model."""
     marks_of_644: Mapping[tuple[str, str], str]
-    """By test and model's name: the mark as if all 644 rows of the paper were there."""
+    """Marks as if all 644 rows of the paper were there, by test and name of the model."""
     designs: list[DesignContrast]
-    """Contrasts between designs: given names against group terms, an interaction of race and gender."""
+    """Contrasts between designs: given names against group terms, and the interaction of race and gender."""
     widths: Mapping[str, int]
-    """By model's name: the dimensions of its vectors."""
+    """Number of dimensions of the vectors, by name of the model."""
 
 
 def variant_of(name: str) -> str | None:
-    """Return the paper's name of a model, or None for a further model."""
+    """Return the paper's name of a model; None for other models."""
     known = SAME_AS.get(name, name)
     return known if known in MODELS else None
 
 
 def column_of(name: str) -> str | None:
-    """Return the column of Table 4 that a model belongs to; None for the seven variants and models outside it."""
+    """Return the column of Table 4 of a model; None for the seven variants without one and for other models."""
     variant = variant_of(name)
     return variant if variant in published().columns else None
 
@@ -183,10 +183,10 @@ def column_of(name: str) -> str | None:
 def parse_models(entries: Iterable[str]) -> dict[str, str]:
     """Return specs by name from entries such as `cbow=vectors:glove.txt`.
 
-    A name that is none of the paper's is allowed: the model is a further row, with no published numbers beside it.
+    Other names than those of the paper are allowed; these models have no published numbers.
 
     Raises:
-        WeatherglassError: for an entry without a spec, a name twice, or two names of one variant.
+        WeatherglassError: if an entry has no spec, a name is given twice, or two names mean the same variant.
     """
     specs = specs_by_name(entries, f"cbow={MODELS['cbow'].spec}")
     for name, same in SAME_AS.items():
@@ -209,12 +209,12 @@ def reproduce(
     """Run the paper's procedure on the given models.
 
     Args:
-        models: spec by name; may be empty. Names of the 14 variants have published numbers beside them.
-        folder: where the run is stored, with table4.tsv beside it and the released code's settings in a folder below.
-        seed: of the random partitions.
-        jobs: processes to use.
+        models: specs by name; may be empty. The 14 variants of the paper have published numbers.
+        folder: where the run and table4.tsv are stored; the run with the released settings is in a subfolder.
+        seed: the seed of the random partitions.
+        jobs: the number of processes.
         progress: receives the progress of the work.
-        command: the command line, for the records of its runs.
+        command: the command line, for the records of the runs.
     """
     specs = {name: _resolved(spec) for name, spec in models.items()}
     main = _run(specs, folder, seed, jobs, progress, command)
@@ -290,16 +290,16 @@ def released_spec(name: str, spec: str) -> str | None:
 
 
 Results = Mapping[tuple[str, str], Result]
-"""Results by test and model's name."""
+"""Results by test and name of the model."""
 
 
 def by_model(finished: Run | None) -> Results:
-    """Return the results of a run by test and the name that the user gave."""
+    """Return the results of a run by test and the user's name of the model."""
     return {(result.test, result.model): result for result in (finished.results if finished else [])}
 
 
 def marks_of_644(ours: Results) -> dict[tuple[str, str], str]:
-    """Return the mark of every row as if the paper's 644 rows were there; missing rows rank last."""
+    """Return the mark of every row as if all 644 rows of the paper were there; missing rows rank last."""
     adjusted = adjust([result.p_value for result in ours.values()], "holm", max(FAMILY, len(ours)))
     return {
         key: "**" if after <= ALPHA else "*" if result.p_value <= ALPHA else ""
@@ -348,7 +348,7 @@ def check_coherence(model: str, ours: Results) -> list[Coherence]:
 
 
 def table_4(comparisons: Iterable[Comparison]) -> str:
-    """Return Table 4 as TSV with our numbers beside it, one line per cell."""
+    """Return Table 4 and our numbers as TSV, one line per cell."""
     lines = [
         "test\tmodel\tpublished\tpublished_significance\teffect_size\tsignificance\tsignificance_of_644\t"
         "difference\tp_value\treleased_code_effect_size\treleased_code_significance\n"

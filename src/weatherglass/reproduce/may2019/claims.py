@@ -1,7 +1,7 @@
-"""The statements of May et al. (2019) about their results, judged over all models given and over Table 4.
+"""Judge the statements of May et al. (2019) about their results, on all given models and on Table 4.
 
-"Significant" is p ≤ 0.01, * or **; where the paper says "after correction", only ** counts. Marks are those of the
-correction over the rows that are there.
+"Significant" means p ≤ 0.01, marked * or **; for statements "after correction", only ** counts. Our marks are corrected
+over the rows of the run.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from weatherglass.reproduce.may2019.designs import ABW, LEVELS, NAMES_AND_TERMS
 from weatherglass.reproduce.sheets import Claim
 
 Cells = Mapping[tuple[str, str], tuple[float, str]]
-"""By test and model: d and its mark."""
+"""d and its mark, by test and model."""
 Judged = tuple[bool | None, str]
 
 BIND: Final = "heilman_double_bind"
 COMPETENT, LIKABLE = (f"{BIND}_{what}" for what in ("competent", "likable"))
 TABLE_4_PAIRS: Final = ("weat1", "weat3", "weat6", ABW, f"{COMPETENT}_one_word", f"{LIKABLE}_one_word")
-"""Word tests of Table 4, each also asked in bleached sentences."""
+"""Word tests of Table 4 that also exist with bleached sentences."""
 CALISKAN: Final = ("1", "2", "3", "3b", "4", "5", "5b", "6", "6b", "7", "7b", "8", "8b", "9", "10")
 ALL_PAIRS: Final = (*(f"weat{test}" for test in CALISKAN), *TABLE_4_PAIRS[3:], f"{ABW}_b")
 BLEACHED_COMPETENT: Final = f"sent-{COMPETENT}_one_word"
 RECENT: Final = ("elmo", "gpt", "bert")
-"""Sections of docs/encoders.md: the models that the paper calls recent; the others are the previous ones."""
+"""Sections of docs/encoders.md with the models that the paper calls recent; the others are previous ones."""
 TO_VECTOR: Final = ("infersent", "gensen", "use")
-"""What the paper calls sentence-to-vector encoders."""
+"""The models that the paper calls sentence-to-vector encoders."""
 
 
 def check_claims(models: Sequence[str], ours: Results) -> list[Claim]:
-    """Judge every statement in the paper's order, over all of these models together."""
+    """Judge every statement in the paper's order, on all of these models together."""
     own = {key: (result.effect_size, result.mark) for key, result in ours.items() if key[1] in models}
     printed = published().effect_sizes
     claims = []
@@ -44,7 +44,7 @@ def check_claims(models: Sequence[str], ours: Results) -> list[Claim]:
 
 
 def _judged(rule: Callable[[Cells], Judged], cells: Cells, without: str = "needs ") -> Judged:
-    """Return what the rule says; None, and what is missing, where it needs a test or a model that is not there."""
+    """Return the verdict of a rule; None, with a reason, if a test or model that it needs is missing."""
     try:
         return rule(cells)
     except KeyError as missing:
@@ -56,10 +56,10 @@ def _models(cells: Cells) -> list[str]:
 
 
 def _pairs(cells: Cells, tests: Iterable[tuple[str, str]]) -> list[tuple[tuple[str, str], tuple[str, str]]]:
-    """Return the pairs of cells of one model that are both there.
+    """Return the pairs of tests of each model that both have a cell.
 
     Raises:
-        KeyError: naming the first pair, if there is none.
+        KeyError: naming the first pair, if there are no pairs.
     """
     listed = list(tests)
     found = [
@@ -74,12 +74,12 @@ def _pairs(cells: Cells, tests: Iterable[tuple[str, str]]) -> list[tuple[tuple[s
 
 
 def _count(cells: Cells, keys: Iterable[tuple[str, str]], mark: str = "*") -> int:
-    """Count the significant cells; with ** those that are significant after correction."""
+    """Count the significant cells; with the mark **, those that are significant after correction."""
     return sum(cells[key][1].startswith(mark) for key in keys)
 
 
 def _against(cells: Cells, pairs: Iterable[tuple[str, str]], names: tuple[str, str]) -> tuple[int, int, str]:
-    """Count how often each half of the pairs is significant, and say it in words."""
+    """Count how often the first and the second tests of the pairs are significant, and describe it in words."""
     found = _pairs(cells, pairs)
     halves = list(zip(*found, strict=True))
     first, second = (_count(cells, half) for half in halves)
@@ -89,7 +89,7 @@ def _against(cells: Cells, pairs: Iterable[tuple[str, str]], names: tuple[str, s
 
 
 def names_more_than_terms(cells: Cells) -> Judged:
-    """Judge whether given names are significant more often than group terms in the same test."""
+    """Judge whether given names are more often significant than group terms in the same test."""
     pairs = [(f"{level}{names}", f"{level}{terms}") for level in LEVELS for names, terms in NAMES_AND_TERMS]
     if not any((terms, model) in cells for _, terms in pairs for model in _models(cells)):
         raise KeyError(f"the tests by group terms ({', '.join(terms for _, terms in NAMES_AND_TERMS)})")
@@ -98,7 +98,7 @@ def names_more_than_terms(cells: Cells) -> Judged:
 
 
 def sentences_more_than_words(tests: Sequence[str]) -> Callable[[Cells], Judged]:
-    """Return the rule that bleached sentences are significant more often than single words."""
+    """Return the rule that bleached sentences are more often significant than single words."""
 
     def rule(cells: Cells) -> Judged:
         words, sentences, said = _against(cells, [(t, f"sent-{t}") for t in tests], ("words", "sentences"))
@@ -108,7 +108,7 @@ def sentences_more_than_words(tests: Sequence[str]) -> Callable[[Cells], Judged]
 
 
 def words_larger(tests: Sequence[str]) -> Callable[[Cells], Judged]:
-    """Return the rule that the effect of single words is larger in most of the pairs."""
+    """Return the rule that single words have the larger effect in most pairs."""
 
     def rule(cells: Cells) -> Judged:
         pairs = _pairs(cells, [(test, f"sent-{test}") for test in tests])
@@ -121,7 +121,7 @@ def words_larger(tests: Sequence[str]) -> Callable[[Cells], Judged]:
 def _share(
     cells: Cells, wanted: Callable[[str], bool], models: Collection[str] | None = None
 ) -> tuple[int, int, int]:
-    """Count the cells of these tests and models: significant, significant after correction, all."""
+    """Return the numbers of significant cells, of those significant after correction, and of all cells."""
     keys = [key for key in cells if wanted(key[0]) and (models is None or key[1] in models)]
     return _count(cells, keys), _count(cells, keys, "**"), len(keys)
 
@@ -135,7 +135,7 @@ def _is_stereotype(test: str) -> bool:
 
 
 def stereotypes_more_than_double_bind(cells: Cells) -> Judged:
-    """Judge whether Caliskan and ABW are significant in a larger share than the double bind, also after correction."""
+    """Judge whether Caliskan and ABW have a larger significant share than the double bind, also after correction."""
     first, bind = _share(cells, _is_stereotype), _share(cells, _is_bind)
     if not (first[2] and bind[2]):
         raise KeyError(BIND if first[2] else "weat1")
@@ -148,7 +148,7 @@ def stereotypes_more_than_double_bind(cells: Cells) -> Judged:
 
 
 def bind_only_in_the_bleached_control(cells: Cells) -> Judged:
-    """Judge whether, of the double bind, only the bleached competent control is significant after correction."""
+    """Judge whether the bleached competent control is the only double bind test significant after correction."""
     bind = [key for key in cells if _is_bind(key[0])]
     if not bind:
         raise KeyError(BLEACHED_COMPETENT)
@@ -158,7 +158,10 @@ def bind_only_in_the_bleached_control(cells: Cells) -> Judged:
 
 
 def bind_differs_over_models(cells: Cells) -> Judged:
-    """Judge whether ELMo and GPT show no double bind of Table 4, and USE and BERT one each (footnote 9)."""
+    """Judge whether no double bind test of Table 4 is significant for ELMo and GPT, and one for USE and for BERT.
+
+    The statement is in footnote 9 of the paper.
+    """
     shown = {test for test in published().tests if _is_bind(test)}
     counts = {
         model: _count(cells, [key for key in cells if key[1] == model and key[0] in shown])
@@ -175,12 +178,12 @@ def bind_differs_over_models(cells: Cells) -> Judged:
 
 
 def _of_pages(cells: Cells, pages: Collection[str]) -> list[str]:
-    """Return the models that are variants of these."""
+    """Return the models that are variants on these pages."""
     return [m for m in _models(cells) if (variant := variant_of(m)) and MODELS[variant].page in pages]
 
 
 def sentence_to_vector_encoders_largely_exhibit(cells: Cells) -> Judged:
-    """Judge whether InferSent, GenSen and USE show most Caliskan and ABW biases, and fewer of the double bind."""
+    """Judge whether InferSent, GenSen and USE show most Caliskan and ABW biases, and a smaller share of double bind."""
     models = _of_pages(cells, TO_VECTOR)
     if not models:
         raise KeyError("infersent, gensen or use")
@@ -190,7 +193,7 @@ def sentence_to_vector_encoders_largely_exhibit(cells: Cells) -> Judged:
 
 
 def recent_encoders_show_less(cells: Cells) -> Judged:
-    """Judge whether ELMo, GPT and BERT are significant in a smaller share of tests than the previous encoders."""
+    """Judge whether a smaller share of tests is significant for ELMo, GPT and BERT than for previous encoders."""
     recent, previous = _of_pages(cells, RECENT), _of_pages(cells, ("cbow", *TO_VECTOR))
     if not (recent and previous):
         raise KeyError("elmo, gpt or bert" if previous else "cbow, infersent, gensen or use")
@@ -208,19 +211,21 @@ CLAIMS: Final[Mapping[str, Callable[[Cells], Judged]]] = {
     ),
     "Single words have the larger d (tests of Table 4)": words_larger(TABLE_4_PAIRS),
     "Single words have the larger d (all pairs)": words_larger(ALL_PAIRS),
-    "The evidence is stronger for Caliskan's tests and the angry black woman than for the double bind": (
+    "The evidence is stronger for Caliskan's tests and the angry black woman stereotype than for the double bind": (
         stereotypes_more_than_double_bind
     ),
     "After correction, the double bind is significant only in the bleached competent control": (
         bind_only_in_the_bleached_control
     ),
-    "The double bind differs over models: none for ELMo and GPT, one each for USE and BERT": bind_differs_over_models,
-    "Sentence-to-vector encoders largely show the angry black woman and Caliskan's biases, less the double bind": (
+    "The double bind differs between models: none for ELMo and GPT, one each for USE and BERT": (
+        bind_differs_over_models
+    ),
+    "Sentence-to-vector encoders show most biases of Caliskan and the angry black woman, fewer of the double bind": (
         sentence_to_vector_encoders_largely_exhibit
     ),
-    "Recent encoders (ELMo, GPT, BERT) show less than previous ones": recent_encoders_show_less,
+    "Recent encoders (ELMo, GPT, BERT) show fewer biases than previous ones": recent_encoders_show_less,
 }
-"""What the paper says, and the rule that decides it."""
+"""The statements of the paper, each with the rule that judges it."""
 
 
 def _short(test: str) -> str:

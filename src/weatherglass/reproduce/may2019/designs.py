@@ -1,9 +1,9 @@
-"""Contrasts between designs: given names against group terms, and an interaction of race and gender (docs/methods 12).
+"""Compare designs: given names with group terms, and the interaction of race and gender (docs/methods 12).
 
-The paper counts how often either design is significant. A contrast compares the two effects themselves: C = d by given
-names − d by group terms, over the words and attributes that both share. The interaction asks whether the angry black
-woman stereotype is more than race plus gender: (white women − black women) − (white men − black men) on its
-attributes. The men are those of Bertrand & Mullainathan (2004), the women those of the published test.
+The paper counts how often each design is significant. A contrast compares the two effects directly: C = d with given
+names − d with group terms, over shared words and attributes. The interaction tests whether the angry black woman
+stereotype is more than race plus gender: (white women − black women) − (white men − black men) on its attributes. The
+names of men are those of Bertrand & Mullainathan (2004), the names of women those of the published test.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ NAMES_AND_TERMS: Final = (
     ("weat8b", "weat8"),
     (ABW, f"{ABW}_b"),
 )
-"""Word tests by given names, and the same by group terms; for weat7 and weat8 the terms are the original."""
+"""Word tests with given names, and the same with group terms; weat7 and weat8 originally have terms."""
 WHITE_MEN: Final = ("Brad", "Brendan", "Geoffrey", "Greg", "Brett", "Matthew", "Neil", "Todd")
 BLACK_MEN: Final = ("Darnell", "Hakim", "Jermaine", "Kareem", "Jamal", "Leroy", "Rasheed", "Tyrone")
 MEN: Final = "weat4"
-"""The test that has these names."""
+"""The test that contains these names."""
 INTERACTION: Final = "interaction"
 LEVELS: Final = ("", "sent-")
 
@@ -48,25 +48,25 @@ class DesignContrast:
 
     model: str
     first: str
-    """The test by given names, or of women."""
+    """The test with given names, or with women."""
     second: str
-    """The test by group terms, or "men"."""
+    """The test with group terms, or "men"."""
     kind: str
     """names or interaction."""
     result: Contrast | None
-    """None where the model knows too few of the words."""
+    """None if the model knows too few of the words."""
     tested: bool
-    """Whether p has a meaning: not where the group terms are confounded."""
+    """Whether p is valid; it is not if the group terms are confounded."""
 
 
 Rows = tuple[list[str], Matrix]
-"""Words, and for each the mean of the unit vectors of its texts."""
+"""Words, and a row for each: the mean of the unit vectors of its texts."""
 
 
 def design_contrasts(
     models: Mapping[str, str], progress: Progress | None = None
 ) -> tuple[list[DesignContrast], dict[str, int]]:
-    """Return all contrasts of the given models, and the width of each model's vectors."""
+    """Return all contrasts of the given models, and the number of dimensions of each model's vectors."""
     wanted = [name for pair in NAMES_AND_TERMS for name in pair]
     tests = {
         test.name: test for test in load_tests([f"{level}{n}" for level in LEVELS for n in (*wanted, MEN)])
@@ -107,7 +107,7 @@ def _of_model(model: str, tests: Mapping[str, Test], encoded: Encodings) -> list
 
 
 def _is_confounded(test: Test) -> bool:
-    """Return whether the words of a target set share what the other set lacks, so that they are one contrast (10.6)."""
+    """Return whether the sets of a test are confounded by a shared token (docs/methods 10.6)."""
     units = []
     for targets in test.targets:
         by_word: dict[str, list[list[str]]] = {}
@@ -124,7 +124,7 @@ def _named(test: Test, names: tuple[str, ...], encoded: Encodings) -> Rows:
 
 
 def _rows(elements: tuple[Element, ...], encoded: Encodings) -> Rows:
-    """Return the words that the model knows; a word in several sentences has the mean of their unit vectors."""
+    """Return the words that the model knows, each with the mean of the unit vectors of its sentences."""
     by_word: dict[str, list[Matrix]] = {}
     for element in elements:
         vector = encoded.vectors[encoded.row[element.text]]
@@ -137,6 +137,6 @@ def _rows(elements: tuple[Element, ...], encoded: Encodings) -> Rows:
 
 
 def _arm(weight: int, x: Rows, y: Rows, a: Rows, b: Rows) -> Arm:
-    """Return a test of the contrast: the mean cosine of sentences is the product of their mean unit vectors."""
+    """Return an arm of the contrast; the mean cosine of sentences is the product of their mean unit vectors."""
     targets = np.concatenate([x[1], y[1]])
     return Arm(weight, targets @ a[1].T, targets @ b[1].T, len(x[0]), [*x[0], *y[0]], a[0], b[0])

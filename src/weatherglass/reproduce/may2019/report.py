@@ -1,4 +1,4 @@
-"""The reproduction of May et al. (2019) for terminal and page: Table 4 beside ours, Figure 1, statements, contrasts."""
+"""Report the reproduction of May et al. (2019) on the terminal and on a page."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from weatherglass.reproduce.may2019.designs import ABW, INTERACTION, DesignContr
 from weatherglass.reproduce.sheets import VERDICTS, Claim, Picture, Sheet, claim_lines, write_sheets
 
 SHOWN = 30
-"""Missing words that are listed on the screen."""
+"""Number of missing words that are listed on the terminal."""
 TITLE = "May et al. (2019), On Measuring Social Biases in Sentence Encoders"
 FIGURE = "figure1.png"
 MARKS_OF_FIGURE = (
-    f"coloured where it is significant. Light, *: p ≤ {ALPHA:g}; dark, **: also after Holm–Bonferroni correction over "
-    "all rows of the run. Blue: as named; p is one-sided, so the opposite is never significant."
+    f"coloured if it is significant. Light, *: p ≤ {ALPHA:g}; dark, **: also after Holm–Bonferroni correction over all "
+    "rows of the run. Blue: in the direction of the test's name; p is one-sided, so the opposite is never significant."
 )
 
 
 def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
-    """Yield Table 4 for each model, other models and contrasts; without models, Table 4 as it was printed."""
+    """Yield Table 4 for each model, the other models and the contrasts; without models, the printed Table 4."""
     if not reproduction.models:
         yield _as_published()
     else:
@@ -47,7 +47,7 @@ def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
 
 
 def not_given(reproduction: Reproduction) -> dict[str, str]:
-    """Return the spec of each of the paper's models that was not given."""
+    """Return the specs of the paper's models that the user did not give."""
     return {name: MODELS[name].spec for name in reproduction.not_given}
 
 
@@ -92,8 +92,8 @@ def _model_sheet(model: str, cells: list[Comparison]) -> Sheet:
         other = [_marked(released.effect_size, released.mark) if released else ""] if with_released else []
         rows.append([cell.test, _marked(cell.published, cell.published_mark), *own, *other])
     intro = (
-        "Our marks are corrected over the rows of this run; 'of 644' is the mark as if all rows of the paper were "
-        "there. The published numbers are those of the paper's weights."
+        "Our marks are corrected over the rows of this run; the column 'of 644' has the mark as if all rows of the "
+        "paper were there. The published numbers are for the weights that the paper used."
     )
     return Sheet(f"table4-{model}", f"Table 4, {model}: published and ours", [headings, *rows], intro=intro)
 
@@ -127,7 +127,7 @@ def _designs_sheet(reproduction: Reproduction) -> Sheet:
 
 
 def design_name(design: DesignContrast) -> str:
-    """Return model and tests of a contrast, short enough for a terminal."""
+    """Return the model and the tests of a contrast, short enough for a terminal."""
     first, second = (name.replace(ABW, "ABW") for name in (design.first, design.second))
     what = f"{first}, women − men" if design.kind == INTERACTION else f"{first} − {second}"
     return f"{design.model}: {what}"
@@ -143,12 +143,12 @@ def _design_cells(design: DesignContrast) -> list[str]:
 
 
 def claims(reproduction: Reproduction) -> list[Claim]:
-    """Judge the paper's statements over all models given, and over Table 4."""
+    """Judge the paper's statements on all given models and on Table 4."""
     return check_claims(list(reproduction.models), reproduction.results)
 
 
 def write_reproduction(reproduction: Reproduction, folder: Path) -> None:
-    """Write Figure 1, the tables as TSV and the page with all of them."""
+    """Write Figure 1, the tables as TSV, and the page with all of them."""
     from weatherglass.report.figures import matrix, save_figure
     from weatherglass.report.panels import FONT
     from weatherglass.report.view import lay_out
@@ -172,7 +172,7 @@ def write_reproduction(reproduction: Reproduction, folder: Path) -> None:
 
 
 def lines(reproduction: Reproduction) -> Iterator[str]:
-    """Yield statements, checks of coherence, and a summary: agreement, failures, missing words."""
+    """Yield the statements, the checks of coherence, and a summary of agreement, failures and missing words."""
     yield "statements of the paper, over all models"
     yield from claim_lines(claims(reproduction))
     if reproduction.coherence:
@@ -190,7 +190,7 @@ def _notes(reproduction: Reproduction) -> Iterator[str]:
     if rows:
         yield (
             f"* p ≤ {ALPHA:g}   ** also after Holm–Bonferroni correction over the {rows} rows of this run; 'of 644' is "
-            f"the mark as if all {FAMILY} rows of the paper were there, those that are not with larger p"
+            f"the mark as if all {FAMILY} rows of the paper were there and the missing ones had larger p"
         )
     else:
         yield f"* p ≤ {ALPHA:g}   ** also after Holm–Bonferroni correction over {FAMILY} rows"
@@ -207,7 +207,7 @@ def _notes(reproduction: Reproduction) -> Iterator[str]:
 
 
 def _other_weights(reproduction: Reproduction, model: str) -> Iterator[str]:
-    """Yield what is known to differ from the paper's model."""
+    """Yield the known differences from the paper's model."""
     variant = variant_of(model)
     if variant is None:
         yield f"{model}: not a model of the paper, so it has no published numbers{did_you_mean(model, MODELS)}"

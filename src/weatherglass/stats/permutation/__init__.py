@@ -1,6 +1,6 @@
 """Compute p-values of the permutation test: the share of relabellings at least as extreme (docs/methods 3).
 
-Importing this loads neither numba nor scipy; the module `prepare` compiles the kernels ahead of time.
+Importing this package loads neither numba nor scipy; `kernels.prepare` compiles the kernels ahead of time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Bound a tail with a certificate: a tilted characteristic function between a majorant and a minorant.
+"""Bound a tail with certainty, by a tilted characteristic function between a majorant and a minorant.
 
 docs/methods/significance.md derives the construction and every error term.
 """
@@ -20,16 +20,16 @@ from weatherglass.stats.permutation.tilt import find_tilt
 
 _CHUNK = 64
 _TURNS = 16
-"""Phases are recomputed from whole numbers for one k in this many; in between, each phase is the last one, rotated."""
+"""Phases are recomputed from integers once per this many values of k; in between, each is rotated from the last one."""
 _ROUNDING = 64 * 2.0**-53
-"""What one frequency of the count can add to the error of their sum."""
+"""Bound of the error that one frequency of the count adds to their sum."""
 ROUNDING_PER_ELEMENT = 40 * _TURNS * 2.0**-53
-"""What one more factor can add to the error of a product of factors of modulus at most 1: turning has its part."""
+"""Bound of the error, including that of rotation, that one factor adds to a product of factors of modulus at most 1."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weights:
-    """Elements that are drawn independently: element j adds values[j] with probability included[j]."""
+    """Elements that are drawn independently; element j adds values[j] with probability included[j]."""
 
     values: Integers
     excluded: Vector
@@ -39,15 +39,14 @@ class Weights:
 class Coefficients:
     """c_k = E[1(count = size mod counts) · e^(2πi·k·(sum − threshold)/period)] for k = 0, 1, 2, …
 
-    They are computed on demand, in order, and kept. Phases are reduced in whole numbers, so no
-    digit is lost however large k is. A product of factors below `cut` is left out; each factor is at most 1
-    in modulus.
+    The coefficients are computed on demand, in order, and stored. Phases are reduced in integer arithmetic, so that no
+    digits are lost for large k. Products below `cut` are left out; each factor has a modulus of at most 1.
     """
 
     def __init__(
         self, weights: Weights, size: int, threshold: int, period: int, counts: int, cut: float
     ) -> None:
-        # The least certain elements come first: their factors are the smallest.
+        # The least certain elements come first, because their factors are the smallest.
         order = np.argsort(-(weights.excluded * weights.included), kind="stable")
         self._steps = np.append(weights.values[order] % period, threshold % period)
         self._residues = np.zeros_like(self._steps)
@@ -60,17 +59,17 @@ class Coefficients:
         self._table: NDArray[np.complex128] = np.zeros(1024, dtype=np.complex128)
         self._known = 0
         self.work = 0
-        """Multiplications done so far: a measure of time that does not depend on the machine."""
+        """Number of multiplications so far, a measure of time that does not depend on the machine."""
         self.error = ROUNDING_PER_ELEMENT * len(order) + _ROUNDING * counts + cut
-        """Bound of the error of every coefficient."""
+        """A bound of the error of every coefficient."""
 
     @property
     def values(self) -> NDArray[np.complex128]:
-        """Return the coefficients so far."""
+        """Return the coefficients that have been computed."""
         return self._table[: self._known]
 
     def extend(self, terms: int, work: int) -> None:
-        """Compute coefficients until there are `terms`, or until `work` multiplications have been done in all."""
+        """Compute coefficients until there are `terms`, or until `work` multiplications have been done in total."""
         while self._known < terms and self.work < work:
             chunk = min(terms - self._known, _CHUNK)
             if self._known + chunk > len(self._table):
@@ -111,10 +110,10 @@ def _coefficients(
     cut: float,
     out: NDArray[np.complex128],
 ) -> int:
-    """Compute the next len(out) coefficients and return the work done; `residues` is k·a_j mod period and moves on.
+    """Compute the next len(out) coefficients and return the work done; `residues`, k·a_j mod period, is updated.
 
-    The phase of each element (last that of the threshold) at k, and its rotation from k to k + 1, are two numbers each;
-    so are the roots of unity. The caller gives the work space: code that allocates takes longer to compile.
+    Phases, rotations from k to k + 1 and roots of unity are complex numbers, each given as two arrays; the last element
+    is the threshold. The caller provides the work space, because code that allocates takes longer to compile.
     """
     n, counts = len(excluded), len(root_re)
     work = 0
@@ -155,7 +154,7 @@ def _coefficients(
             alive = kept
         sum_re, sum_im = 0.0, 0.0
         for i in range(alive):
-            # Times e^(−2πi·l·size/counts), the frequency's share of "count = size".
+            # The factor e^(−2πi·l·size/counts) selects "count = size".
             back = (which[i] * size) % counts
             sum_re += re[i] * root_re[back] + im[i] * root_im[back]
             sum_im += im[i] * root_re[back] - re[i] * root_im[back]
@@ -173,14 +172,14 @@ def _coefficients(
 
 _UNIT = 2.0**-53
 _WRAP_SHARE = 1e-4
-"""Wrapped mass may widen the interval by about this share of the requested precision, and products that are cut off
-by at most as much."""
+"""The share of the requested precision by which wrapped mass may widen the interval; omitted products add at most as
+much."""
 _CERTAIN = 300.0
-"""Log-odds beyond which an element is fixed; the subsets left out weigh at most e^(−300) each."""
+"""Elements with larger log-odds are fixed; the subsets that are left out weigh at most e^(−300) each."""
 _PULLS = np.geomspace(0.5, 64, 29)
-"""Where Chernoff's inequality is tried, per standard deviation."""
+"""Arguments at which Chernoff's inequality is evaluated, per standard deviation."""
 _LONGEST_PERIOD = 2**62
-"""Beyond it, adding two residues could overflow."""
+"""The longest period for which the sum of two residues cannot overflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,15 +194,15 @@ class Interval:
         return Interval(max(1 - self.high - _UNIT, 0.0), min(1 - self.low + _UNIT, 1.0))
 
     def __add__(self, other: Interval) -> Interval:
-        """Return the interval of two disjoint tails together."""
+        """Return the interval of the union of two disjoint tails."""
         low, high = self.low + other.low, self.high + other.high
         return Interval(low * (1 - 2 * _UNIT), min(high * (1 + 2 * _UNIT), 1.0))
 
 
 def bound_tail(tail: Tail, precision: float, work: int) -> Interval:
-    """Return an interval that contains the tail's share of all subsets, of relative width `precision` if `work` allows.
+    """Return an interval that contains the tail's share of all subsets, with relative width `precision` if possible.
 
-    The result does not depend on the speed of the machine: `work` counts multiplications.
+    `work` limits the number of multiplications, so that the result does not depend on the speed of the machine.
     """
     if tail.known is not None:
         share = tail.known / tail.subsets
@@ -219,18 +218,18 @@ def bound_tail(tail: Tail, precision: float, work: int) -> Interval:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TiltedStratum:
-    """Words whose labels are exchanged among themselves, `size` of them in X, and their part of a tilt."""
+    """Words whose labels are exchanged among themselves, with `size` of them in X, and the tilt of this stratum."""
 
     values: Integers
     size: int
     offset: float
-    """μ: the log-odds of a word in the centre."""
+    """μ: the log-odds of a word at the centre."""
     centre: int
-    """Subtracted from all values."""
+    """The value that is subtracted from all others."""
 
     @property
     def subsets(self) -> int:
-        """Return how many labellings this stratum has."""
+        """Return the number of labellings of this stratum."""
         return math.comb(len(self.values), self.size)
 
 
@@ -247,13 +246,13 @@ def bound_tilted(
     """Return an interval that contains the share of labellings whose sum over all strata reaches the threshold.
 
     Args:
-        strata: with the part of each in the tilt.
-        threshold: beyond the mean of the sum.
+        strata: the strata with their tilts.
+        threshold: a threshold above the mean of the sum.
         rate: λ, the same in all strata.
-        log_p: an estimate of the log of the share.
-        density: an estimate of the density at the threshold over the share.
+        log_p: an estimate of the logarithm of the share.
+        density: an estimate of the density at the threshold divided by the share.
         precision: the requested relative width.
-        work: multiplications that may be spent.
+        work: the largest number of multiplications.
     """
     tilted = TiltedTail(strata, threshold, rate, log_p, precision)
     if not tilted.sound:
@@ -267,7 +266,7 @@ def bound_tilted(
         wider, gap = gap, interval.high - interval.low
         if gap <= precision * interval.low or reached < terms or terms == tilted.period or gap > 0.9 * wider:
             return interval
-        # The gap falls like 1/terms until single sums are distinguished.
+        # The gap decreases like 1/terms until single sums are distinguished.
         missing = gap / (precision * interval.low) if interval.low > 0 else math.inf
         terms = math.ceil(terms * min(max(1.05 * missing, 1.25), 4.0))
 
@@ -283,9 +282,9 @@ class _Free:
 
 
 class TiltedTail:
-    """A tail under its tilt: weights, the log of the prefactor, a safe period, and bounds of their errors.
+    """A tail under its tilt, with weights, the logarithm of the prefactor, a safe period, and error bounds.
 
-    Strata are independent under the tilt, given their counts, so their Fourier coefficients are multiplied.
+    Given their counts, strata are independent under the tilt, so that their Fourier coefficients are multiplied.
     """
 
     def __init__(
@@ -314,26 +313,26 @@ class TiltedTail:
             )
             for place, part in enumerate(self._parts)
         ]
-        # Every factor is at most 1 in modulus, so that the errors of a product are no more than those of its factors,
-        # but for their own products and the rounding of the multiplications.
+        # Every factor has a modulus of at most 1, so the error of a product is at most the sum of the errors of its
+        # factors, apart from second-order terms and the rounding of the multiplications.
         others = len(strata) - 1
         self.error = sum(part.error for part in self._coefficients) * (1 + 1e-6 * others) + 8 * others * _UNIT
 
     @property
     def sound(self) -> bool:
-        """Return whether the sums fit into integers, and the fixed elements leave subsets of the size."""
+        """Return whether the sums fit into integers, and a subset of the size exists with the fixed elements."""
         return self.period < _LONGEST_PERIOD and all(
             0 <= part.size <= len(part.weights.values) for part in self._parts
         )
 
     def extend(self, terms: int, work: int) -> int:
-        """Compute coefficients until there are `terms`, or until `work` is done; returns how many there are."""
+        """Compute coefficients until there are `terms`, or until `work` is done; return their number."""
         for part in self._coefficients:
             part.extend(terms, work // len(self._coefficients))
         return min(len(part.values) for part in self._coefficients)
 
     def interval(self, terms: int) -> Interval:
-        """Return bounds from the first `terms` coefficients: band limit terms/period."""
+        """Return bounds from the first `terms` coefficients, which is a band limit of terms/period."""
         c, k = self._coefficients[0].values[:terms], np.arange(terms)
         for part in self._coefficients[1:]:
             c = c * part.values[:terms]
@@ -342,7 +341,7 @@ class TiltedTail:
         errors = (np.abs(majorant) + 1) * (self.error + 48 * _UNIT) + rounding
         error = _sum(weights * errors)
         above = _sum(weights * (majorant * c).real) + error + self.left_out
-        # The minorant is taken one grid unit lower: no sum lies between, and the sums at the threshold count.
+        # The minorant is shifted down by one grid unit, so that sums at the threshold count; no sum lies in between.
         one_lower = c * np.exp(2j * math.pi * (k / self.period))
         below = _sum(weights * ((majorant - fejer) * one_lower).real) - error - self.wrapped
         return Interval(
@@ -350,7 +349,7 @@ class TiltedTail:
         )
 
     def _free(self, stratum: TiltedStratum) -> _Free:
-        """Fix elements that are almost certainly in or out; the others are random."""
+        """Fix the elements that are almost certainly included or excluded, and return the others."""
         shifted = stratum.values - stratum.centre
         exponents = self.rate * shifted.astype(np.float64) + stratum.offset
         always, free = exponents > _CERTAIN, np.abs(exponents) <= _CERTAIN
@@ -365,7 +364,7 @@ class TiltedTail:
         return math.exp(min(self.log_prefactor + log_factor + math.log(weight), 1.0)) if weight > 0 else 0.0
 
     def _weigh(self, log_subsets: Sequence[float]) -> None:
-        """Set the log of the factor from a tilted weight to a share, and the largest error of it for any one subset."""
+        """Set the logarithm of the factor from tilted weight to share, and the largest error for any subset."""
         log_terms = [
             *(-np.log(self.excluded)).tolist(),
             *(-part.offset * part.size for part in self._parts),
@@ -382,14 +381,14 @@ class TiltedTail:
         self.log_error = 8 * _UNIT * (of_elements + _sum(np.abs(log_terms)) + furthest + 16)
 
     def _period(self, tolerated: float) -> int:
-        """Return a period that keeps the mass that can wrap, at either end, below e^tolerated each."""
+        """Return a period for which the mass that wraps around at either end is below e^tolerated."""
         values = self.values.astype(np.float64)
         below, above = _reach(values, self.excluded, self.included, float(self.threshold), tolerated)
         return max(math.ceil(below - tolerated / self.rate), math.ceil(above) + 1, 2)
 
     @staticmethod
     def _counts(part: _Free, tolerated: float) -> int:
-        """Return the number of frequencies of the count that distinguish `size` from other counts."""
+        """Return the number of frequencies that distinguish the count `size` from other counts."""
         n, weights = len(part.weights.values), part.weights
         below, above = _reach(np.ones(n), weights.excluded, weights.included, float(part.size), tolerated)
         return min(max(math.ceil(max(below, above)), 1), max(part.size, n - part.size) + 1)
@@ -398,7 +397,7 @@ class TiltedTail:
 def _reach(
     values: Vector, excluded: Vector, included: Vector, at: float, tolerated: float
 ) -> tuple[float, float]:
-    """Return distances below and above `at` beyond which a tilted sum has mass at most e^tolerated (Chernoff)."""
+    """Return distances below and above `at` beyond which a tilted sum has mass of at most e^tolerated (Chernoff)."""
     spread = math.sqrt(float((excluded * included) @ values**2)) or 1.0
     pulls = _PULLS / spread
     log_excluded, log_included = np.log(excluded), np.log(included)
@@ -410,14 +409,14 @@ def _reach(
 
 
 def extremal_transforms(terms: int, rate: float) -> tuple[NDArray[np.complex128], Vector, Vector]:
-    """Return Fourier transforms of the least majorant of e^(−rate·u)·1(u ≥ 0) with band [−1, 1], at k/terms ≥ 0.
+    """Return the Fourier transform of the least majorant of e^(−rate·u)·1(u ≥ 0) with band [−1, 1], at k/terms ≥ 0.
 
-    Graham & Vaaler (1981). The greatest minorant is the majorant less the Fejér kernel, which is the second
-    result; the third bounds the rounding of the first.
+    The majorant is that of Graham & Vaaler (1981). The second result is the Fejér kernel; the majorant minus this
+    kernel is the greatest minorant. The third result bounds the rounding error of the first.
     """
     k = np.arange(terms)
     fejer = (terms - k) / terms
-    # The geometric sum has period 1; the smaller of the two angles loses no digits.
+    # The geometric sum has period 1; using the smaller of the two angles loses no digits.
     angles = 2j * math.pi * (np.where(2 * k > terms, k - terms, k) / terms)
     geometric = -1 / np.expm1(-rate - angles)
     at_zero = -rate / math.expm1(-rate)
@@ -427,5 +426,5 @@ def extremal_transforms(terms: int, rate: float) -> tuple[NDArray[np.complex128]
 
 
 def _sum(terms: Vector) -> float:
-    """Return the sum, exactly rounded."""
+    """Return the correctly rounded sum."""
     return math.fsum(terms.tolist())

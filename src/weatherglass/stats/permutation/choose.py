@@ -1,4 +1,4 @@
-"""Compute a p-value from scores by the requested method, or by the first that fits the budget."""
+"""Compute a p-value from scores by the requested method, or by the first method that fits the budget."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from weatherglass.stats.permutation.grid import Grid, Tail, as_extreme_as, direc
 EXACT = ("enumerate", "meet-in-the-middle", "lattice")
 METHODS = ("auto", "exact", *EXACT, "bounds", "sampled", "normal", "normal-sampled")
 ALL_PARTITIONS = 100_000
-"""`sampled` counts every partition if there are no more than this, as the published code does."""
+"""`sampled` counts all partitions if there are at most this many, as in the published code."""
 MULTIPLICATIONS_A_SECOND = 500_000_000
-"""`bounds` counts time in multiplications, so that its result does not depend on the load of the machine."""
+"""`bounds` measures time in multiplications, so that its result does not depend on the load of the machine."""
 COUNTING_SECONDS, COUNTING_SHARE = 0.3, 0.15
-"""`auto` counts if that takes at most this many seconds, or this share of a budget that is larger than the default:
-enough for 25 + 25 words, as in Caliskan et al.'s first tests."""
+"""`auto` counts if this takes at most this many seconds, or this share of a larger budget than the default. It is
+sufficient for 25 + 25 words, as in the first tests of Caliskan et al."""
 ONE_PERCENT_SECONDS = 0.004
-"""About how long bounds within 1 % of one tail take; bounds of half the width take twice as long."""
+"""The approximate time of bounds within 1 % of one tail; bounds of half the width take twice as long."""
 FALL = 0.75
-"""With 1, bounds would take half as long wherever counting takes twice as long; less leaves room for noise."""
+"""With 1, bounds would take half as long whenever counting takes twice as long; a smaller value leaves a margin."""
 NEAREST = 2.6
-"""Counting is assumed to take at least this many times as long as allowed: closer bounds of 26 + 26 words would take
-twice as long as counting 25 + 25."""
+"""Counting is assumed to take at least this many times longer than allowed; with less, bounds of 26 + 26 words would
+take twice as long as counting 25 + 25 words."""
 _SMALLEST = sys.float_info.min
 
 
@@ -51,18 +51,18 @@ def permutation_test(
 
     Args:
         x: the scores s(w) of the elements of X.
-        y: the scores of the elements of Y; another size than X is allowed.
-        method: a name of docs/methods 3; `auto` takes an exact method that fits a share of the budget, else bounds.
-        alternative: greater, less, two-sided, or observed (the side on which the data lie).
-        budget: what a method may spend; 2 s and 1 GB by default.
+        y: the scores of the elements of Y; the two sizes may differ.
+        method: a name from docs/methods 3; `auto` uses an exact method if one fits a share of the budget, else bounds.
+        alternative: greater, less, two-sided, or observed (the side of the observed effect).
+        budget: the time and memory that a method may use; 2 s and 1 GB by default.
         precision: the relative gap that `bounds` should reach.
-        samples: how many partitions `sampled` draws; `normal-sampled` draws one more.
-        rng: the generator of draws; a generator with seed 0 by default.
+        samples: the number of partitions that `sampled` draws; `normal-sampled` draws one more.
+        rng: the random number generator; by default, one with seed 0.
 
     Raises:
-        UnknownNameError: for a method or an alternative that does not exist.
+        UnknownNameError: if the method or the alternative is unknown.
         SignificanceError: if an exact method was requested and does not fit the budget.
-        UnitError: for an empty set or a score that is not finite.
+        UnitError: if a set is empty or a score is not finite.
     """
     if method not in METHODS:
         raise unknown("significance method", method, METHODS)
@@ -99,7 +99,7 @@ def permutation_test(
 
 
 def floor(grid: Grid, side: Alternative) -> float:
-    """Return the exact p of the most extreme partition, ties with it counted; 0 below what float64 can represent."""
+    """Return the exact p of the most extreme partition, including ties; 0 if float64 cannot represent it."""
     whole = Tail(grid.values, grid.size, 0)
     least, greatest = whole.least, whole.greatest
     below = (least + greatest) * grid.n < 2 * grid.size * grid.total
@@ -109,10 +109,10 @@ def floor(grid: Grid, side: Alternative) -> float:
 
 
 def _precision_instead(tails: Sequence[Tail], counting: Budget) -> float:
-    """Return the precision of bounds where counting takes too long, so that cost and precision change smoothly there.
+    """Return the precision of bounds if counting takes too long, so that cost and precision change smoothly.
 
-    Bounds may take about as long as counting where that just fits, and 0.6 times as long wherever counting takes twice
-    as long, which it does with each further word in X and Y. Only predictions decide; no clock is read.
+    Bounds may take about as long as counting that just fits the budget, and 0.6 times as long whenever counting takes
+    twice as long, which is the case for each further word in X and Y. Only predictions are used; no clock is read.
     """
     from weatherglass.stats.permutation.exact import endless_memory_seconds
 
@@ -121,7 +121,7 @@ def _precision_instead(tails: Sequence[Tail], counting: Budget) -> float:
 
 
 def _certified(low: float, high: float, method: str, least: float) -> Significance:
-    """Return a p between two numbers; below what float64 can represent, the smallest normal number bounds it."""
+    """Return a p between two bounds; a bound that float64 cannot represent is the smallest normal number."""
     low = low if high >= _SMALLEST else 0.0
     high, least = max(high, _SMALLEST), max(least, _SMALLEST)
     middle = high if low in (high, 0.0) else math.sqrt(low) * math.sqrt(high)
@@ -189,22 +189,22 @@ def _what_would_be_needed(grid: Grid, tails: Sequence[Tail], budget: Budget, met
         cost = cost_of(name, tails, budget)
         needs.append(f"{name} {cost}")
     return (
-        f"an exact p of {grid.size} + {grid.n - grid.size} elements does not fit {budget.seconds:g} s and "
+        f"an exact p of {grid.size} + {grid.n - grid.size} elements does not fit into {budget.seconds:g} s and "
         f"{budget.bytes / 1e9:g} GB ({'; '.join(needs)}); raise the budget, or use 'bounds'"
     )
 
 
 def normal_moments(grid: Grid) -> tuple[float, float]:
-    """Return mean and standard deviation of the sum over X, in closed form (docs/methods 3)."""
+    """Return the mean and the standard deviation of the sum over X, in closed form (docs/methods 3)."""
     n, size, total = grid.n, grid.size, grid.total
     squares = sum(value * value for value in grid.values.tolist())
-    # n·Σs² − (Σs)² in whole numbers: no cancellation for any offset of the scores.
+    # n·Σs² − (Σs)² is computed in integers, so that there is no cancellation for any offset of the scores.
     variance = size * (n - size) * (n * squares - total * total) / (n * n * (n - 1))
     return size * total / n, math.sqrt(variance)
 
 
 def fitted_moments(sums: Vector) -> tuple[float, float]:
-    """Return mean and standard deviation (n − 1) of sampled sums, as in the paper."""
+    """Return the mean and the standard deviation (with n − 1) of sampled sums, as in the paper."""
     return float(sums.mean()), float(sums.std(ddof=1))
 
 

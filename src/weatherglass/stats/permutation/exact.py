@@ -1,4 +1,4 @@
-"""Count a tail exactly: by enumeration, on a lattice or by meet-in-the-middle, whichever is quickest."""
+"""Count a tail exactly by the fastest of three methods: enumeration, a lattice, or meet-in-the-middle."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _TOO_MANY = 2**62
 
 
 def count_by_enumeration(tail: Tail, work: int) -> int | None:
-    """Return the number of subsets in the tail, or None if that takes more than `work` steps or 62 bits."""
+    """Return the number of subsets in the tail; None if it needs more than `work` steps or 62 bits."""
     if tail.known is not None:
         return tail.known
     if not tail.beyond_the_mean:
         rest = count_by_enumeration(tail.rest(), work)
         return None if rest is None else tail.subsets - rest
     values = np.ascontiguousarray(tail.values[::-1])
-    # C(i, r) for i ≤ n, r ≤ size, cut off at 2^62.
+    # C(i, r) for i ≤ n and r ≤ size, at most 2^62.
     binomials = np.zeros((len(values) + 1, tail.size + 1), dtype=np.int64)
     binomials[:, 0] = 1
     for i in range(1, len(values) + 1):
@@ -56,10 +56,10 @@ def _count_subsets(
     position: Integers,
     need: Integers,
 ) -> int:
-    """Count depth first over the positions of descending values; -1 if `work` steps or 62 bits are not enough.
+    """Count subsets of descending values depth first; return -1 if `work` steps or 62 bits are not sufficient.
 
-    The sums of the first values and the two stacks are given: code that allocates, or takes arrays apart, takes half
-    as long again to compile.
+    The caller provides the partial sums and the two stacks, because code that allocates or slices arrays takes 1.5
+    times as long to compile.
     """
     n = len(values)
     position[0] = 0
@@ -73,7 +73,7 @@ def _count_subsets(
         steps += 1
         if start + left <= n and sums[start + left] - sums[start] >= wanted:
             if sums[n] - sums[n - left] >= wanted:
-                # Even the smallest completion is in the tail.
+                # Even the smallest completion is in the tail, so all are.
                 bundle = binomials[(n - start) * (size + 1) + left]
                 if bundle >= 4611686018427387904 - count:
                     return -1
@@ -110,7 +110,7 @@ _LARGEST_TABLE = 2**31
 
 
 def lattice_cost(tail: Tail) -> tuple[float, int]:
-    """Return the predicted seconds and bytes of `count_on_the_lattice`; infinite for a table that is too large."""
+    """Return the predicted seconds and bytes of `count_on_the_lattice`; infinite time if the table is too large."""
     if tail.known is not None:
         return 0.0, 0
     side, shortfall = _cheaper(tail)
@@ -128,10 +128,10 @@ def lattice_cost(tail: Tail) -> tuple[float, int]:
 
 
 def count_on_the_lattice(tail: Tail) -> int:
-    """Count the subsets in the tail exactly, with any number of digits.
+    """Return the exact number of subsets in the tail, with any number of digits.
 
-    Sums are measured by what they lack of `size` times the largest value, so the table ends at the threshold.
-    Counts are kept modulo a few numbers below 2^62 and put together by the Chinese remainder theorem.
+    Sums are represented by their difference from `size` times the largest value, so that the table ends at the
+    threshold. Counts are computed modulo a few numbers below 2^62 and combined by the Chinese remainder theorem.
     """
     if tail.known is not None:
         return tail.known
@@ -144,7 +144,7 @@ def count_on_the_lattice(tail: Tail) -> int:
 
 
 def _cheaper(tail: Tail) -> tuple[Tail, int]:
-    """Return the tail or its rest, whichever spans fewer sums, and how far its sums can be from the largest."""
+    """Return the tail or its rest, whichever spans fewer sums, and the largest distance of its sums from the top."""
     rest = tail.rest()
     spans = [(side.size * int(side.values[-1]) - side.threshold, side) for side in (tail, rest)]
     shortfall, side = min(spans, key=lambda span: span[0])
@@ -172,7 +172,7 @@ def _chinese_remainder(residues: list[int], moduli: list[int]) -> int:
 
 @compiled
 def _count_sums(lacking: Integers, size: int, shortfall: int, modulus: int) -> int:
-    """Count the subsets of `size` of the ascending values whose sum is at most `shortfall`, modulo `modulus`."""
+    """Return the number, modulo `modulus`, of subsets of `size` of the values whose sum is at most `shortfall`."""
     n = len(lacking)
     prefix = np.zeros(n + 1, dtype=np.int64)
     for i in range(n):
@@ -183,7 +183,7 @@ def _count_sums(lacking: Integers, size: int, shortfall: int, modulus: int) -> i
         value = lacking[taken]
         # Downwards, so that an element is not taken twice.
         for k in range(min(taken + 1, size), 0, -1):
-            # What k elements with this one can sum to, leaving room for the rest, which are all ≥ value.
+            # The possible sums of k elements with this one; the remaining elements are all ≥ value.
             least = prefix[k - 1] + value
             most = min(prefix[taken + 1] - prefix[taken + 1 - k], shortfall - (size - k) * value)
             if most >= least:
@@ -200,32 +200,32 @@ def _count_sums(lacking: Integers, size: int, shortfall: int, modulus: int) -> i
 _SECONDS_A_SUBSET = 3e-9
 _STEPS_A_SECOND = 200_000_000
 _OVERHEAD = 1e-3
-"""Seconds below which the simplest method is used without predicting the others."""
+"""Seconds below which the simplest method is used without predicting the time of others."""
 _MEETING_OVERHEAD = 2.2e-3
-"""Seconds added to the prediction of meet-in-the-middle, so that tails of up to some 700 000 subsets are enumerated,
-without tables. Its start alone takes 0.07 to 0.15 ms (8 + 8 to 14 + 14 elements, 2 cores under load)."""
+"""Seconds that are added to the prediction of meet-in-the-middle, so that tails of up to about 700 000 subsets are
+enumerated, without tables. Its start takes 0.07 to 0.15 ms (8 + 8 to 14 + 14 elements, 2 cores under load)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """A prediction, from the sizes and a saddlepoint estimate; no clock is read."""
+    """The predicted cost of counting, from the sizes and a saddlepoint estimate; no clock is read."""
 
     seconds: float
     bytes: int
 
     def __str__(self) -> str:
         if math.isinf(self.seconds):
-            return "is out of reach"
+            return "is not feasible"
         return f"needs about {self.seconds:.2g} s and {self.bytes / 1e9:.2g} GB"
 
 
 def count_tails(tails: Sequence[Tail], budget: Budget, methods: Sequence[str]) -> tuple[int, str] | None:
-    """Return how many subsets all tails contain together, and by which method; None if no method fits the budget.
+    """Return the number of subsets in all tails together, and the method; None if no method fits the budget.
 
     Args:
-        tails: whose counts are added up.
-        budget: what counting may cost.
-        methods: those to choose from; "enumerate", the simplest, first.
+        tails: the tails whose counts are added.
+        budget: the time and memory that counting may use.
+        methods: the methods to choose from; "enumerate", the simplest, comes first.
     """
     costs: dict[str, Cost] = {}
     for method in methods:
@@ -241,7 +241,7 @@ def count_tails(tails: Sequence[Tail], budget: Budget, methods: Sequence[str]) -
 
 
 def cost_of(method: str, tails: Sequence[Tail], budget: Budget) -> Cost:
-    """Predict what counting these tails would cost."""
+    """Predict the cost of counting these tails."""
     different = list(dict.fromkeys(tails))
     if method == "enumerate":
         seconds = 0.0
@@ -265,7 +265,7 @@ def cost_of(method: str, tails: Sequence[Tail], budget: Budget) -> Cost:
 
 
 def endless_memory_seconds(tails: Sequence[Tail]) -> float:
-    """Return the seconds that counting these tails takes by the quickest method with unlimited memory."""
+    """Return the predicted seconds of counting these tails by the fastest method with unlimited memory."""
     endless = Budget(seconds=math.inf, bytes=2**62)
     meeting = meet.endless_memory_seconds(len(tails[0].values)) * len(set(tails))
     return min(meeting, *(cost_of(method, tails, endless).seconds for method in ("enumerate", "lattice")))
@@ -276,7 +276,7 @@ def _count(method: str, tails: Sequence[Tail], budget: Budget) -> int | None:
     for tail in dict.fromkeys(tails):
         count: int | None
         if method == "enumerate":
-            # The prediction can be off by a fifth or so; twice the budget is where it ends.
+            # The prediction may be wrong by about a fifth, so the limit is twice the budget.
             count = count_by_enumeration(tail, int((2 * budget.seconds + _OVERHEAD) * _STEPS_A_SECOND))
         elif method == "lattice":
             count = count_on_the_lattice(tail)

@@ -1,6 +1,6 @@
 """Represent pooled scores as integers, and every alternative as tails to count.
 
-The one counting problem behind every alternative is: how many subsets of a size have a sum that reaches a threshold?
+Every alternative is reduced to one problem: how many subsets of a given size have a sum of at least a threshold?
 """
 
 from __future__ import annotations
@@ -16,34 +16,35 @@ from weatherglass.errors import UnitError
 from weatherglass.stats import Alternative
 
 TIE = 1e-12
-"""Scores closer than this share of the largest |s| are one score; sums closer than this share of Σ|s| are one sum."""
+"""Scores that differ by less than this share of the largest |s| are ties, and so are sums within this share of Σ|s|."""
 FEW_PARTITIONS = 10**8
-"""Among more partitions than this, sums are as close by accident, and a single partition does not matter to p."""
+"""The largest number of partitions for which ties of sums are merged. Among more, sums are as close by chance, and a
+single partition does not change p."""
 SPACING_FIT = 1e-13
-"""How far, as a share of the largest |s|, scores may deviate from a common spacing that is accepted."""
+"""The largest deviation of scores from a common spacing, as a share of the largest |s|."""
 LEAST_SPACING = 1e-8
 """A common spacing below this share of the largest |s| cannot be distinguished from chance."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
-    """The pooled scores of X and Y as integers; only sums of |X| of them matter, so the least one is 0."""
+    """The pooled scores of X and Y as integers; only sums of |X| scores matter, so the smallest score is 0."""
 
     values: Integers
-    """All n scores, ascending, without a common divisor; n of them cannot overflow."""
+    """All n scores, ascending and without a common divisor; their sum cannot overflow."""
     size: int
     """|X|."""
     observed: int
     """The sum over X."""
     slack: int = 0
-    """Sums within it of the observed one are ties: equal but for the last bits of the scores (docs/methods 10.5)."""
+    """Sums that differ from the observed one by at most this are ties, up to rounding (docs/methods 10.5)."""
     n: int = field(init=False)
     total: int = field(init=False)
     """The sum over X and Y."""
     constant: bool = field(init=False)
     """Whether every partition has the same sum."""
     partitions: int = field(init=False)
-    """How many subsets of size |X| there are."""
+    """The number of subsets of size |X|."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n", len(self.values))
@@ -53,10 +54,10 @@ class Grid:
 
 
 def on_grid(x: Vector, y: Vector) -> Grid:
-    """Sort the scores of X and Y together, merge ties and round them to a common integer grid.
+    """Sort the scores of X and Y together, merge ties and round the scores to a common integer grid.
 
-    The grid is the common spacing of the scores if they have one (ranks, counts, decimals), otherwise a
-    power of two fine enough for the last bit of the largest score, or as fine as n scores allow without overflow.
+    The grid is the common spacing of the scores if they have one (ranks, counts, decimals). Otherwise it is a power of
+    two that represents the last bit of the largest score, or the finest that n scores allow without overflow.
 
     Raises:
         UnitError: if a set is empty or a score is not a finite number.
@@ -67,11 +68,11 @@ def on_grid(x: Vector, y: Vector) -> Grid:
         raise UnitError("a permutation test needs at least one score in X and one in Y")
     if not np.isfinite(scores).all():
         raise UnitError("a permutation test needs finite scores; NaN or infinity was given")
-    # A power of two brings the largest |s| into [1/2, 1) without touching a digit.
+    # Scaling by a power of two brings the largest |s| into [1/2, 1) without rounding.
     exponent = math.frexp(float(np.abs(scores).max()))[1]
     scaled = np.ldexp(scores, -exponent)
     order = np.argsort(scaled, kind="stable")
-    # Scores closer than the tolerance are a run of ties, with one value: the midpoint.
+    # Scores that are closer than the tolerance are ties and get one value, the midpoint.
     ordered = scaled[order]
     starts = np.flatnonzero(np.concatenate([[True], np.diff(ordered) > TIE * float(np.abs(ordered).max())]))
     ends = np.concatenate([starts[1:], [len(ordered)]]) - 1
@@ -94,10 +95,10 @@ def on_grid(x: Vector, y: Vector) -> Grid:
 
 
 def _common_spacing(levels: Vector) -> Integers | None:
-    """Return the levels as multiples of their common spacing, or None if they have none that is coarse enough.
+    """Return the levels as multiples of their common spacing; None if they have no spacing that is coarse enough.
 
-    0.1 + 0.2 and 0.3 are a tie to whoever wrote the scores, but not in binary; so the spacing is found
-    by Euclid's algorithm on the differences, and accepted only if every level fits.
+    0.1 + 0.2 and 0.3 are a tie to whoever wrote the scores, but not in binary. Therefore the spacing is found by
+    Euclid's algorithm on the differences, and accepted only if every level fits.
     """
     largest = float(np.abs(levels).max())
     steps = levels - levels[0]
@@ -111,7 +112,7 @@ def _common_spacing(levels: Vector) -> Integers | None:
             return None
     if spacing == 0.0:
         return np.zeros(len(levels), dtype=np.int64)
-    # The widest step, divided by its whole number of spacings, has the smallest relative error.
+    # The widest step, divided by its number of spacings, has the smallest relative error.
     spacing = float(steps[-1]) / round(float(steps[-1]) / spacing)
     multiples = np.rint(steps / spacing)
     if np.abs(steps - multiples * spacing).max() > SPACING_FIT * largest:
@@ -122,10 +123,10 @@ def _common_spacing(levels: Vector) -> Integers | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tail:
-    """How many subsets of `size` of the `values` have a sum ≥ `threshold`?"""
+    """The subsets of `size` of the `values` whose sum is at least `threshold`."""
 
     values: Integers
-    """Ascending, the least one 0."""
+    """The values, ascending; the smallest is 0."""
     size: int
     threshold: int
 
@@ -147,14 +148,14 @@ class Tail:
 
     @property
     def known(self) -> int | None:
-        """Return the count if it needs no counting: none, all, or only the largest sum; else None."""
+        """Return the count if it is known without counting (none, all, or only the largest sum); else None."""
         greatest = self.greatest
         if self.threshold > greatest:
             return 0
         if self.threshold <= self.least:
             return self.subsets
-        # The smallest step down from the largest sum: the least member is replaced by the next value below it or, where
-        # an equal of it is outside, the next value above it is replaced by that one.
+        # For the smallest step down from the largest sum, the smallest member is replaced by the next smaller value or,
+        # if an equal value is outside, the next larger member is replaced by that value.
         n = len(self.values)
         boundary = self.values[n - self.size]
         below, above = self.values[self.values < boundary], self.values[self.values > boundary]
@@ -163,18 +164,18 @@ class Tail:
             steps.append(int(above[0] - boundary))
         if self.threshold <= greatest - min(steps, default=greatest + 1):
             return None
-        # A largest sum takes all that is above its smallest member; only equals of that can be exchanged.
+        # A largest sum contains all values above its smallest member; only values equal to that can be exchanged.
         return math.comb(n - len(below) - len(above), self.size - len(above))
 
     def mirrored(self) -> Tail:
-        """Return the tail of sums ≤ threshold: negate the values and lift the least one to 0."""
+        """Return the tail of sums ≤ threshold, with negated values that are shifted so that the smallest is 0."""
         top = int(self.values[-1])
         return Tail(
             np.ascontiguousarray(top - self.values[::-1]), self.size, self.size * top - self.threshold
         )
 
     def rest(self) -> Tail:
-        """Return the tail of the subsets below the threshold; always one object, so that its tilt is computed once."""
+        """Return the tail of the subsets below the threshold; it is cached, so that its tilt is computed once."""
         return _rest(self)
 
 
@@ -185,14 +186,14 @@ def _rest(tail: Tail) -> Tail:
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """Which sums are at least as extreme as a given one: those ≥ high, and those ≤ low."""
+    """The sums that are at least as extreme as a given one: those ≥ high and those ≤ low."""
 
     high: int | None
     low: int | None
 
     def tails(self, grid: Grid) -> tuple[Tail, ...]:
         """Return the disjoint tails whose counts add up."""
-        # Sums over X reach a threshold where sums over Y stay below the rest: the smaller set is counted.
+        # A sum over X reaches a threshold if the sum over Y stays below the rest, so the smaller set is counted.
         size, complement = min(grid.size, grid.n - grid.size), 2 * grid.size > grid.n
         tails = []
         if self.high is not None:
@@ -207,7 +208,7 @@ class Extreme:
         return tuple(tails)
 
     def among(self, sums: Integers) -> int:
-        """Count the sums that are as extreme."""
+        """Return the number of sums that are at least as extreme."""
         hits = np.zeros(len(sums), dtype=bool)
         if self.high is not None:
             hits |= sums >= self.high
@@ -217,19 +218,19 @@ class Extreme:
 
 
 def direction(grid: Grid, alternative: Alternative) -> Alternative:
-    """Return the side of the null mean on which the data lie for `observed`; other alternatives as they are."""
+    """Return the observed side of the null mean for `observed`; other alternatives are unchanged."""
     if alternative != "observed":
         return alternative
     return "greater" if grid.observed * grid.n >= grid.size * grid.total else "less"
 
 
 def as_extreme_as(grid: Grid, observed: int, side: Alternative, slack: int = 0) -> Extreme:
-    """Return the sums at least as extreme as `observed` under greater, less or two-sided, up to the slack."""
+    """Return the sums that are at least as extreme as `observed` under an alternative, up to the slack."""
     if side == "greater":
         return Extreme(observed - slack, None)
     if side == "less":
         return Extreme(None, observed + slack)
-    # |S − mean| ≥ |observed − mean|: reflect the observed sum in the mean, in whole numbers.
+    # For |S − mean| ≥ |observed − mean|, the observed sum is reflected about the mean, in integers.
     reflected_times_n = 2 * grid.size * grid.total - grid.n * observed
     if observed * grid.n > reflected_times_n:
         high, low = observed - slack, reflected_times_n // grid.n + slack

@@ -15,15 +15,15 @@ _KERNELS: list[Any] = []
 
 
 def compiled(function: Function) -> Function:
-    """Compile at the first call and keep the machine code; numba finds a folder that can be written to.
+    """Compile a function at its first call and cache the machine code in a folder that numba finds.
 
-    It is beside the source or, for a read-only installation, in the user's cache; if neither is possible, each process
-    compiles the code again.
+    The folder is next to the source or, for a read-only installation, in the user's cache; if neither is writable, each
+    process compiles the code again.
 
-    The kernel is loaded from the disk without what only compiling needs. Before numba looks for machine code, it
-    imports all that it can compile (BLAS, random numbers, text, …), which takes longer than loading these kernels. It
-    imports it again before it compiles, so that nothing is missing then. This depends on the internals of numba; in a
-    version that has others, numba loads the kernel in its own way.
+    Cached code is loaded without the modules that only compilation needs. By default, numba first imports everything
+    that it can compile (BLAS, random numbers, text, …), which takes longer than loading these kernels. It imports these
+    modules again before it compiles, so that nothing is missing. This depends on the internals of numba; if a version
+    has others, numba loads the kernel in its own way.
     """
     try:
         kernel = njit(cache=True, error_model="numpy")(function)
@@ -43,7 +43,7 @@ def compiled(function: Function) -> Function:
         try:
             with guarded():
                 return load(signature, target_context)
-        except Exception:  # a damaged pickle can raise anything: the kernel is compiled again and replaces it
+        except Exception:  # a damaged pickle can raise anything; the kernel is compiled again and replaces it
             with contextlib.suppress(OSError):
                 cache.flush()
             return None
@@ -53,13 +53,12 @@ def compiled(function: Function) -> Function:
 
 
 def all_cached(besides: str = "") -> bool:
-    """Return whether machine code of every kernel imported so far is in memory or on disk, except that of one kernel.
+    """Return whether the machine code of every imported kernel, except one, is in memory or on disk.
 
-    numba's index on disk must have code of the source as it is now. A kernel counts as cached where numba cannot be
-    asked.
+    The index on disk must contain code for the current source. A kernel counts as cached if numba does not show it.
 
     Args:
-        besides: the name of the kernel that is not asked about.
+        besides: the name of the kernel that is not checked.
     """
     for kernel in _KERNELS:
         if kernel.signatures or kernel.py_func.__name__ == besides:
@@ -76,12 +75,12 @@ def all_cached(besides: str = "") -> bool:
 
 
 LATTICE = "_count_sums"
-"""The kernel that is compiled at its first use: only scores with a common spacing need it."""
+"""The kernel that is compiled at its first use, because only scores with a common spacing need it."""
 COMPILING = "compiling the permutation kernels (once on this machine)"
 
 
 def prepare(progress: Callable[[str], None] | None = None) -> None:
-    """Compile the kernels that are not on disk yet, and tell `progress` so: it takes some seconds.
+    """Compile the kernels that are not on disk yet, which takes some seconds, and report it to `progress`.
 
     A process loads each kernel when it first needs it.
     """
@@ -95,7 +94,7 @@ def prepare(progress: Callable[[str], None] | None = None) -> None:
 
 
 def load_kernels() -> None:
-    """Load every kernel except the lattice's into this process, compiling those that are not on disk."""
+    """Load all kernels except that of the lattice into this process, compiling those that are not on disk."""
     from weatherglass.stats.permutation.bounds import bound_tail
     from weatherglass.stats.permutation.exact import count_by_enumeration
     from weatherglass.stats.permutation.grid import as_extreme_as, on_grid

@@ -1,7 +1,7 @@
-"""Count a tail exactly by meet-in-the-middle: subset sums of two halves, kept sorted by cardinality.
+"""Count a tail exactly by meet-in-the-middle, from the sorted subset sums of two halves, by cardinality.
 
-What is left out of a half determines what is taken, so sums of more than half of its values are not stored: those of
-h − k values are the half's total less those of k, in reverse.
+A subset of a half is determined by its complement, so only sums of at most half of its values are stored. The sums of
+h − k values are the total of the half minus the sums of k values, in reverse order.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from weatherglass.stats.permutation.kernels import compiled
 
 _LARGEST_HALF = 26
 LARGEST_MEETING = 2 * _LARGEST_HALF + 20
-"""More elements cannot be counted with any budget."""
+"""The largest number of elements that can be counted with any budget."""
 _WORTH_BISECTING = 4096
-"""Rows below which a loop over all of them is faster than finding with numpy which matter."""
+"""The number of rows from which bisection in numpy is faster than a loop over all rows."""
 _LARGEST_PREDICTION = 200
-"""Beyond it the predicted time is infinite."""
+"""The predicted time is infinite for more elements."""
 _KEPT_BYTES = 256_000_000
-"""Memory of at most this size is kept for the next count: handing out fresh memory, page by page, takes the system
-longer than a fifth of a count of 25 + 25 elements, and a run has several."""
+"""Memory of at most this size is reused for the next count. Allocating new pages takes more than a fifth of the time of
+counting 25 + 25 elements, and a run counts several times."""
 _SECONDS_A_STEP = 1e-9
 _SECONDS_A_BYTE = 0.3e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Halves:
-    """How n elements are shared out: two halves, and a few whose membership is tried both ways."""
+    """A division of n elements into two halves, and a few elements whose membership is tried both ways."""
 
     first: int
     second: int
@@ -42,29 +42,29 @@ class Halves:
 
     @property
     def bytes(self) -> int:
-        """Return the bytes of both tables and of the buffer in which the larger one grows."""
+        """Return the number of bytes of both tables and of the buffer for building the larger one."""
         return 8 * (_stored(self.first) + _stored(self.second) + _buffered(self.first))
 
     @property
     def seconds(self) -> float:
-        """Return the predicted time: entries merged and matched, and the first touch of fresh memory."""
+        """Return the predicted time of merging and matching entries, and of the first access to new memory."""
         steps = ((1 << self.first) + (1 << self.second)) * (2 + (1 << self.tried))
         return _SECONDS_A_STEP * steps + _SECONDS_A_BYTE * self.bytes
 
 
 def _stored(h: int) -> int:
-    """Return how many subsets of h values have at most half of them."""
+    """Return the number of subsets of h values that contain at most half of them."""
     return ((1 << h) + (math.comb(h, h // 2) if h % 2 == 0 else 0)) // 2
 
 
 def _buffered(h: int) -> int:
-    """Return the number of sums of at most h // 2 values before the last of h values is added."""
+    """Return the number of subsets of at most h // 2 values before the last of h values is added."""
     return sum(math.comb(h - 1, k) for k in range(h // 2 + 1)) if h > 0 else 1
 
 
 @cache
 def endless_memory_seconds(n: int) -> float:
-    """Return the seconds for n elements with unlimited memory: they double with every two further elements."""
+    """Return the predicted seconds for n elements with unlimited memory; they double with every two elements."""
     if n > _LARGEST_PREDICTION:
         return math.inf
     return min(Halves((n - tried + 1) // 2, (n - tried) // 2, tried).seconds for tried in range(min(n, 8)))
@@ -72,7 +72,7 @@ def endless_memory_seconds(n: int) -> float:
 
 @cache
 def share_out(n: int, bytes_allowed: int) -> Halves:
-    """Return the quickest way to halve n elements within the memory; trying one element both ways saves half of it."""
+    """Return the fastest division of n elements that fits into memory; each tried element halves the memory."""
     ways = []
     for tried in range(n - 1):
         halved = n - tried
@@ -88,11 +88,11 @@ def count_by_meeting(tail: Tail, bytes_allowed: int) -> int:
         return tail.known
     n = len(tail.values)
     halves = share_out(n, bytes_allowed)
-    # Alternate elements, so that the two halves are alike and the largest ones are tried both ways.
+    # Elements alternate, so that the two halves are similar; the largest elements are tried both ways.
     first = np.ascontiguousarray(tail.values[: n - halves.tried : 2])
     second = np.ascontiguousarray(tail.values[1 : n - halves.tried : 2])
     memory = _memory(halves.bytes // 8)
-    # Both halves grow in the same buffer.
+    # Both halves are built in the same buffer.
     spare, rest = np.split(memory, [_buffered(halves.first)])
     first_sums, first_starts = _sums_by_cardinality(first, tail.size, rest, spare)
     rest = rest[len(first_sums) :]
@@ -108,21 +108,22 @@ def count_by_meeting(tail: Tail, bytes_allowed: int) -> int:
 
 
 _kept: list[Integers] = []
-"""Memory of the last count, while no other uses it."""
+"""The memory of the last count, while no other count uses it."""
 
 
 def _memory(entries: int) -> Integers:
-    """Return memory for this many sums, taken out of the list so that no two threads use it."""
+    """Return memory for this many sums; it is removed from the list, so that no two threads use it."""
     try:
         kept = _kept.pop()
     except IndexError:
         kept = np.empty(0, dtype=np.int64)
     if len(kept) >= entries:
         return kept
-    # Not np.empty, which requests pages of 2 MB: a virtual machine that has returned its free pages to its host gets
-    # new ones at 6 ns per byte, ten times the cost of small pages. These tables are read in order and lose nothing.
+    # np.empty is not used, because it requests pages of 2 MB. A virtual machine that has returned its free pages to its
+    # host gets new ones at 6 ns per byte, ten times the cost of small pages. These tables are read in order, so small
+    # pages have no disadvantage.
     try:
-        # Private: by default, processes that are forked later would share it.
+        # The memory is private; by default, processes that are forked later would share it.
         room = mmap.mmap(-1, 8 * entries, access=mmap.ACCESS_COPY)
     except OSError:
         raise MemoryError(f"{8 * entries} bytes for the tables of meet-in-the-middle") from None
@@ -132,8 +133,10 @@ def _memory(entries: int) -> Integers:
 def _sums_by_cardinality(
     values: Integers, size: int, room: Integers, spare: Integers
 ) -> tuple[Integers, Integers]:
-    """Return all sums of at most `size` and half of the values, ascending within each cardinality, and where each
-    cardinality starts. They fill the room from its start; they grow alternately in it and in the spare buffer.
+    """Return all sums of at most `size` and half of the values, by cardinality, and the start of each cardinality.
+
+    Sums of one cardinality are ascending. They are stored from the start of `room`; they are built alternately in it
+    and in the spare buffer.
     """
     h = len(values)
     most = min(size, h // 2)
@@ -144,9 +147,10 @@ def _sums_by_cardinality(
 
 @compiled
 def _grow(values: Integers, size: int, sums: Integers, spare: Integers, lengths: Integers) -> Integers:
-    """Add one value at a time: the new list of k is the old list of k merged with that of k − 1, shifted.
+    """Add one value at a time; the new sums of k values are the old ones merged with the shifted sums of k − 1 values.
 
-    Here and below nothing is allocated, and there is no min or max: each would be one more function to compile.
+    Here and below, nothing is allocated, and neither min nor max is used, because each would be one more function to
+    compile.
     """
     h = len(values)
     # Whichever array is written last must be `sums`.
@@ -155,10 +159,10 @@ def _grow(values: Integers, size: int, sums: Integers, spare: Integers, lengths:
     lengths[0] = 1
     for count in range(h):
         most = count + 1 if count + 1 < size else size
-        # Not the literal 0, for which numba would compile the merge three times over.
+        # The literal 0 is not used, because numba would compile the merge three times.
         shorter, longer, out = int(np.int64(0)), int(np.int64(0)), int(np.int64(0))
         for k in range(most + 1):
-            # `longer` and `shorter` are where the old lists of k and k − 1 start.
+            # The old sums of k and of k − 1 values start at `longer` and `shorter`.
             end = longer + lengths[k]
             out = _merge_in_four(old, longer, end, shorter, longer, values[count], new, out)
             shorter, longer = longer, end
@@ -172,16 +176,16 @@ def _grow(values: Integers, size: int, sums: Integers, spare: Integers, lengths:
 def _merge_in_four(
     old: Integers, i: int, i_end: int, j: int, j_end: int, value: int, new: Integers, out: int
 ) -> int:
-    """Merge old[i:i_end] with old[j:j_end] + value into new[out:]; returns the new end.
+    """Merge old[i:i_end] with old[j:j_end] + value into new[out:]; return the new end.
 
-    A step of a merge waits for the one before it. So the smaller half of the result and the larger one are merged side
-    by side, each from both ends at once: four steps that do not wait for each other take two thirds of the time of two.
+    Each step of a merge depends on the step before it. Therefore the smaller and the larger half of the result are
+    merged at the same time, each from both ends; four independent steps take two thirds of the time of two.
     """
     finish = out + (i_end - i) + (j_end - j)
     if finish - out < 64:
         return _merge(old, i, i_end, j, j_end, value, new, out)
     half = (finish - out) // 2
-    # How many of old[i:i_end] are in the smaller half: by bisection.
+    # Bisection finds how many of old[i:i_end] are in the smaller half.
     taken = half - (j_end - j) if half > j_end - j else 0
     high = half if half < i_end - i else i_end - i
     while taken < high:
@@ -190,7 +194,7 @@ def _merge_in_four(
             taken = middle + 1
         else:
             high = middle
-    # The smaller half is what is before i_to and j_to, the larger one is what starts at i_2 and j_2.
+    # The smaller half ends at i_to and j_to; the larger half starts at i_2 and j_2.
     i_to, j_to, last = i + taken, j + half - taken, out + half - 1
     i_2, j_2, out_2, last_2 = i_to, j_to, out + half, finish - 1
     steps = 1
@@ -227,7 +231,7 @@ def _merge_in_four(
 def _merge(old: Integers, i: int, i_end: int, j: int, j_end: int, value: int, new: Integers, out: int) -> int:
     """Merge from both ends at once.
 
-    The two ends do not wait for each other, which halves the time; unsigned indices spare a check for negatives.
+    The two ends are independent, which halves the time; unsigned indices avoid a check for negative numbers.
     """
     finish = out + (i_end - i) + (j_end - j)
     last = finish - 1
@@ -269,11 +273,10 @@ def _meet(
     threshold: int,
     spare: Integers,
 ) -> int:
-    """Count pairs of sums, one from each half, that together with some of the tried values reach the threshold.
+    """Count pairs of sums, one from each half, that reach the threshold together with some of the tried values.
 
-    The spare buffer has room for every list.
-
-    Not compiled: that would compile the walk once more for each place where it is called.
+    The spare buffer has room for every list. This function is not compiled, because that would compile `_walk` again
+    for each call in it.
     """
     total = 0
     h1, h2 = len(first_starts) - 2, len(second_starts) - 2
@@ -282,13 +285,13 @@ def _meet(
         for count in range(len(tried) + 1)
         for taken in combinations(range(len(tried)), count)
     ]
-    # Everything that needs a list of sums is done while the list is in the processor's cache.
+    # All work on a list of sums is done while the list is in the processor's cache.
     for k in sorted(range(h1 + 1), key=lambda k: min(k, h1 - k)):
         for need, left in ways:
             if not 0 <= left - k <= h2:
                 continue
             # For a cardinality above half, the sums of the complements are stored: total − u for the sum u. For exactly
-            # half both are stored, and those that need no copy are used.
+            # half, both are stored, and those that need no copy are used.
             k_first, k_second = min(k, h1 - k), min(left - k, h2 - left + k)
             rows = first[first_starts[k_first] : first_starts[k_first + 1]]
             columns = second[second_starts[k_second] : second_starts[k_second + 1]]
@@ -305,9 +308,9 @@ def _meet(
 
 
 def _pairs(rows: Integers, columns: Integers, need: int, spare: Integers) -> int:
-    """Count pairs of ascending numbers with row + column ≥ need: row − (−column), and −column ascends in reverse.
+    """Count pairs of ascending numbers with row + column ≥ need, as row − (−column) with reversed columns.
 
-    Copying the columns costs less than compiling a second walk would; one pair of cardinalities in ten is of this kind.
+    Copying the columns costs less than compiling a second walk; one pair of cardinalities in ten is of this kind.
     """
     return _pairs_apart(rows, np.negative(columns[::-1], out=spare[: len(columns)]), need)
 
@@ -315,7 +318,7 @@ def _pairs(rows: Integers, columns: Integers, need: int, spare: Integers) -> int
 def _pairs_apart(rows: Integers, columns: Integers, need: int) -> int:
     """Count pairs of ascending numbers with row − column ≥ need.
 
-    Far out in a tail most rows are too small for every column: bisection skips them.
+    Far out in a tail, most rows are too small for every column, and bisection skips them.
     """
     if len(rows) < _WORTH_BISECTING:
         return int(_walk(rows, columns, need))
@@ -327,8 +330,8 @@ def _pairs_apart(rows: Integers, columns: Integers, need: int) -> int:
 def _walk(rows: Integers, columns: Integers, need: int) -> int:
     """Count pairs of ascending numbers with row − column ≥ need.
 
-    A walk up the columns as the rows rise. It compares whole tiles, 16 rows with 8 columns at a time, which takes
-    half the time of single steps: the processor does several comparisons at once, and there is less to guess.
+    The columns advance as the rows increase. Whole tiles of 16 rows and 8 columns are compared, which takes half the
+    time of single steps, because the processor makes several comparisons at once and has fewer branches to predict.
     """
     n = len(columns)
     row, above = 0, 0  # columns before `above` suffice for all unfinished rows
@@ -344,7 +347,7 @@ def _walk(rows: Integers, columns: Integers, need: int) -> int:
                 break
             up += 8
         if up + 8 > n:
-            break  # fewer columns than a tile has are left: the rest is done in single steps
+            break  # fewer columns than a tile are left, so the rest is done in single steps
         total, above = total + inside, up
         row += 16
     for i in range(row, len(rows)):

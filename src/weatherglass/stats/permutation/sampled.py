@@ -1,9 +1,9 @@
 """Draw uniform random partitions quickly; May et al. (2019) report p from random partitions.
 
-The elements are cut into blocks of up to 14. How many of a block are drawn is hypergeometric, and given that number
-every subset of the block is equally likely: one look-up each, instead of one draw for each element.
+The elements are divided into blocks of up to 14. The number of drawn elements of a block is hypergeometric, and given
+this number, all subsets of the block are equally likely. This takes one look-up each instead of a draw per element.
 
-Not compiled: every run draws null distributions, and compiling would take longer than all their draws.
+The code is not compiled, because compiling would take longer than drawing the null distributions of a run.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Bits = NDArray[np.uint64]
 
 _BLOCK = 14
 _SLICE = 1 << 13
-"""Samples drawn at once: what is computed for them stays in the processor's cache."""
+"""Number of samples that are drawn at once, so that all arrays fit into the processor's cache."""
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _WINDOW = 12.0
-"""Tables cover this many standard deviations of what is left to draw; a sample leaves them once in 10^30."""
+"""Tables cover this many standard deviations of the number left to draw; a sample is outside once in 10^30."""
 CONFIDENCE = 0.99
-"""The level of the interval of a sampled p."""
+"""The confidence level of the interval of a sampled p."""
 
 
 def sample_sums(grid: Grid, samples: int, rng: np.random.Generator) -> Integers:
@@ -41,11 +41,11 @@ def sample_sums(grid: Grid, samples: int, rng: np.random.Generator) -> Integers:
         subsets = np.zeros(1, dtype=np.int64)
         for value in grid.values[start:end]:
             subsets = np.concatenate([subsets, subsets + value])
-        # The sums of all subsets of the block, those of equal count together, and where each count starts.
+        # The sums of all subsets of the block, grouped by count, and the start of each count.
         counts = np.bitwise_count(np.arange(len(subsets)))
         by_count = subsets[np.argsort(counts, kind="stable")]
         first = np.concatenate([[0], np.cumsum(np.bincount(counts))])
-        # The least and greatest number of draws that can be left when this block is reached.
+        # The smallest and largest number of draws that can be left at this block.
         mean, sd = size * (n - start) / n, math.sqrt(size * (n - size) / n**2 * (n - start) * start / (n - 1))
         low = max(math.floor(mean - _WINDOW * sd), 0, size - start)
         high = min(math.ceil(mean + _WINDOW * sd), size, n - start)
@@ -57,7 +57,7 @@ def sample_sums(grid: Grid, samples: int, rng: np.random.Generator) -> Integers:
 
 
 def clopper_pearson(hits: int, samples: int) -> tuple[float, float]:
-    """Return the exact binomial interval, at CONFIDENCE, of a share of which `hits` of `samples` draws were seen."""
+    """Return the exact binomial interval, at level CONFIDENCE, of a probability with `hits` in `samples` draws."""
     from scipy.special import betaincinv
 
     outside = (1 - CONFIDENCE) / 2
@@ -75,9 +75,9 @@ def _draw(
     left: Integers,
     sums: Integers,
 ) -> int:
-    """Draw from one block for every sample; `left` and `sums` are updated in place. Returns the counter."""
+    """Draw from one block for every sample, updating `left` and `sums` in place; return the counter."""
     numbers = 2 * len(sums)
-    # 64 random bits from each number (splitmix64, Steele, Lea and Flood 2014).
+    # Splitmix64 (Steele, Lea and Flood 2014) makes 64 random bits from each number.
     bits = np.uint64(counter) + _STEP * np.arange(1, numbers + 1, dtype=np.uint64)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -96,10 +96,10 @@ def _draw(
 
 @lru_cache(maxsize=512)
 def _alias_tables(block: int, population: int, low: int, high: int) -> Bits:
-    """Return Walker's alias table of how many draws fall into this block, for each number of draws left.
+    """Return Walker's alias table of the number of draws in this block, for each number of draws left.
 
-    An entry has 60 bits of threshold and 4 bits of alias; a cell keeps its own number if the random bits are
-    below the entry. Tests of one size share the tables.
+    An entry has 60 bits of threshold and 4 bits of alias; a cell keeps its own number if the random bits are below the
+    entry. Tests of the same size share the tables.
     """
     # The hypergeometric probability that 0 to 15 of the draws left fall into the block, one row per number of draws.
     rest = population - block
@@ -113,7 +113,7 @@ def _alias_tables(block: int, population: int, low: int, high: int) -> Bits:
     share *= 16 / share.sum(axis=1, keepdims=True)
     tables = np.zeros(share.shape, dtype=np.uint64)
     rows, settled = np.arange(len(share)), np.zeros(share.shape, dtype=bool)
-    # The smallest cell is filled up from the largest one, until all are equal.
+    # The smallest cell is filled up from the largest one until all are equal.
     for _ in range(16):
         poorest = np.where(settled, np.inf, share).argmin(axis=1)
         richest = np.where(settled, -np.inf, share).argmax(axis=1)

@@ -1,8 +1,8 @@
-"""Compute p of a sum over strata, each of which exchanges labels among its own words (docs/methods 12).
+"""Compute p of a sum over strata, with labels exchanged within each stratum (docs/methods 12).
 
-The distribution is the convolution of those of the strata. For few words it is counted by meet-in-the-middle; for more,
-the Fourier coefficients of the strata are multiplied, which certifies bounds of p; if those are too wide, labels are
-drawn at random.
+The null distribution is the convolution of those of the strata. For few words, p is counted by meet-in-the-middle. For
+more words, the Fourier coefficients of the strata are multiplied, which gives certain bounds of p. If these are too
+wide, labels are drawn at random.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from weatherglass.stats.permutation.grid import FEW_PARTITIONS, TIE, Grid
 from weatherglass.stats.permutation.tilt import joint_tilt
 
 LARGEST_HALF = 1 << 17
-"""Sums that one half of the words may have for p to be counted: two lists of this length meet in some 20 ms."""
+"""The largest number of sums of one half of the words for which p is counted; this takes about 20 ms."""
 MOST_COUNTS = 4_096
-"""Combinations of counts, one for each stratum, that a half may have: each is a separate list."""
+"""The largest number of combinations of counts, one per stratum, of a half; each is a separate list."""
 WORK = 40_000_000
-"""Multiplications that bounds of one tail may take, some 0.1 s."""
+"""The number of multiplications that bounds of one tail may take, about 0.1 s."""
 WIDEST = 0.2
-"""Bounds whose gap is a larger share of p are replaced by draws, unless p is below RARE."""
+"""Bounds are replaced by draws if their gap is a larger share of p, unless p is below RARE."""
 RARE = 1e-4
 SAMPLES = 99_999
 
@@ -36,7 +36,7 @@ class Stratum:
     """Words whose labels are exchanged among themselves; `size` of them are in X."""
 
     values: Integers
-    """Ascending, the least one 0."""
+    """The values, ascending; the smallest is 0."""
     size: int
 
     @property
@@ -58,7 +58,7 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StrataTail:
-    """How many labellings of all strata have a sum ≥ `threshold`?"""
+    """The labellings of all strata whose sum is at least `threshold`."""
 
     strata: tuple[Stratum, ...]
     threshold: int
@@ -83,7 +83,7 @@ class StrataTail:
 
     @property
     def known(self) -> int | None:
-        """Return the count if it is none or all, else None."""
+        """Return the number of labellings if it is none or all; else None."""
         if self.threshold > sum(stratum.greatest for stratum in self.strata):
             return 0
         return self.labellings if self.threshold <= sum(stratum.least for stratum in self.strata) else None
@@ -97,16 +97,16 @@ def exchange_within_strata(
     seed: int = 0,
     work: int = WORK,
 ) -> Significance:
-    """Return the two-sided p of a statistic that is a sum over the words in X, plus a constant.
+    """Return the two-sided p of a statistic that is a sum over the words in X plus a constant.
 
-    p is the share of labellings, each stratum exchanged within itself, that make |statistic| at least as large.
+    p is the share of labellings, exchanged within each stratum, for which |statistic| is at least as large.
 
     Args:
-        strata: of each the values of its words in X and of those in Y.
-        statistic: as observed; the sum over all words in X differs from it by the constant.
+        strata: for each stratum, the values of its words in X and in Y.
+        statistic: the observed statistic; it differs from the sum over all words in X by the constant.
         precision: the relative gap that bounds should reach.
-        seed: of the draws.
-        work: multiplications that bounds of one tail may take.
+        seed: the seed of the draws.
+        work: the number of multiplications that bounds of one tail may take.
     """
     if statistic < 0:
         return exchange_within_strata(
@@ -131,7 +131,7 @@ def exchange_within_strata(
 def _tails(
     strata: Sequence[tuple[Vector, Vector]], statistic: float
 ) -> tuple[StrataTail | None, StrataTail | None]:
-    """Return the tail as large as the observed sum, and that as far on the other side; None if it contains all."""
+    """Return the tail of sums as large as the observed one, and the opposite tail; None if they contain all sums."""
     every = np.concatenate([part for stratum in strata for part in stratum])
     exponent = math.frexp(float(np.abs(every).max()))[1]
     bits = min(53, 61 - math.ceil(math.log2(len(every)))) - exponent
@@ -142,7 +142,7 @@ def _tails(
         if len(x) and len(y) and values.any():
             observed += int(values[: len(x)].sum())
             on_grid.append(Stratum(np.sort(values), len(x)))
-    # The grid rounds every value by up to half a unit; sums that differ only by rounding are ties.
+    # The grid rounds every value by up to half a unit, so sums that differ only by rounding are ties.
     slack = len(every)
     high = StrataTail(tuple(on_grid), observed)
     if high.labellings <= FEW_PARTITIONS:
@@ -155,7 +155,7 @@ def _tails(
 
 
 def _counted(*tails: StrataTail) -> int | None:
-    """Count the labellings of all tails together; None if that would take too long."""
+    """Return the number of labellings in all tails together; None if counting would take too long."""
     halves = [_halves(stratum) for stratum in tails[0].strata]
     for side in (0, 1):
         sizes = [(len(half[side]), s.size) for half, s in zip(halves, tails[0].strata, strict=True)]
@@ -187,7 +187,7 @@ def _meet(tail: StrataTail) -> int:
 
 
 def _sums_by_counts(strata: Sequence[Integers], sizes: Sequence[int]) -> dict[tuple[int, ...], Integers]:
-    """Return the sums of all choices of words, by how many of each stratum were chosen."""
+    """Return the sums of all choices of words, by the number of words chosen from each stratum."""
     found: dict[tuple[int, ...], Integers] = {(): np.zeros(1, dtype=np.int64)}
     for values, size in zip(strata, sizes, strict=True):
         by_count = [np.zeros(1, dtype=np.int64)]

@@ -1,4 +1,4 @@
-"""Find the exponential tilt that moves a threshold from the tail to the middle, and a saddlepoint estimate."""
+"""Find the exponential tilt that moves a threshold from the tail to the centre, and a saddlepoint estimate."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from weatherglass.arrays import Integers, Vector
 from weatherglass.stats.permutation.grid import Tail
 
 _LEAST_PULL = 2.5
-"""λ times the standard deviation of the sum is at least this, so that e^(−λu) falls off near the mean too."""
+"""The least value of λ times the standard deviation of the sum, so that e^(−λu) also decreases near the mean."""
 _AIMS = (0.999, 0.99, 0.97, 0.94, 0.9, 0.8, 0.6, 0.4, 0.2, 0.0)
-"""The tilt aims no further than this share of the way from the mean to the largest sum; the first share that leaves
-variance is used."""
+"""The largest shares of the way from the mean to the largest sum to which the tilt moves the mean; the first share that
+leaves some variance is used."""
 _LEAST_VARIANCE = 0.25
 _ENOUGH = 1e-6
-"""Tolerated error of the mean count, in elements. Any tilt is valid; a good one makes the bounds narrow."""
+"""The tolerated error of the mean count, in elements. Any tilt is valid, but a good one gives narrow bounds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tilt:
-    """Element j is drawn, independently, with log-odds λ·(a_j − centre) + μ."""
+    """A tilt, under which element j is drawn independently with log-odds λ·(a_j − centre) + μ."""
 
     rate: float
     """λ, per grid unit; positive."""
     offset: float
     """μ."""
     centre: int
-    """A grid value subtracted from all others, which makes the tilted sum and count uncorrelated."""
+    """The grid value that is subtracted from all others, which makes the tilted sum and count uncorrelated."""
     sd: float
-    """Standard deviation of the tilted sum, given the count."""
+    """The standard deviation of the tilted sum, given the count."""
     count_sd: float
-    """Standard deviation of the tilted count."""
+    """The standard deviation of the tilted count."""
     log_p: float
-    """A saddlepoint estimate of the log of the tail's share; good to some 20 %, never a result."""
+    """A saddlepoint estimate of the logarithm of the tail's share; it is accurate to about 20 % and never reported."""
     density: float
     """The estimated density of the sum at the threshold, per grid unit, divided by the tail's share."""
 
@@ -46,7 +46,7 @@ class Tilt:
 def find_tilt(tail: Tail) -> Tilt:
     """Solve the saddlepoint equations (mean count = size, mean sum = threshold) for a tail beyond the mean.
 
-    It is cached: predicting the cost of counting and computing bounds need the same tilt.
+    The result is cached, because predicting the cost of counting and computing bounds need the same tilt.
     """
     values = tail.values.astype(np.float64)
     mean, sd = float(values.mean()), float(values.std())
@@ -76,8 +76,8 @@ class _Spread:
 
 
 def _odds(scores: Vector, rate: float, offset: float) -> tuple[Vector, Vector]:
-    """Return inclusion probabilities and their variances."""
-    # Not np.clip, which takes ten times as long for a few dozen numbers.
+    """Return the inclusion probabilities and their variances."""
+    # np.clip would take ten times as long for a few dozen numbers.
     exponent = np.minimum(np.maximum(rate * scores + offset, -700.0), 700.0)
     included = 1 / (1 + np.exp(-exponent))
     return included, included / (1 + np.exp(exponent))
@@ -126,7 +126,7 @@ def _objective(scores: Vector, size: int, reach: float, rate: float, offset: flo
 
 
 def _solve_offset(scores: Vector, size: int, rate: float, offset: float) -> float:
-    """Return the μ that makes the mean count right for a given λ, by Newton's method within certain bounds."""
+    """Return the μ for which the mean count equals the size, for a given λ, by Newton's method within safe bounds."""
     middle = math.log(size / (len(scores) - size))
     low, high = middle - rate * float(scores.max()), middle - rate * float(scores.min())
     for _ in range(60):
@@ -137,7 +137,7 @@ def _solve_offset(scores: Vector, size: int, rate: float, offset: float) -> floa
         low, high = (low, offset) if excess > 0 else (offset, high)
         if abs(excess) < _ENOUGH:
             break
-        # A step that leaves the bounds, or an infinite one where the slope is 0, becomes a bisection next.
+        # A step that leaves the bounds, or an infinite one if the slope is 0, is replaced by a bisection.
         offset -= excess / variance if variance > 0 else math.inf
     return offset
 
@@ -145,7 +145,7 @@ def _solve_offset(scores: Vector, size: int, rate: float, offset: float) -> floa
 def _estimate(
     scores: Vector, tail: Tail, rate: float, offset: float, reach: float, sd: float
 ) -> tuple[float, float]:
-    """Estimate the log of the share, and the density over the share, by the double saddlepoint (Robinson 1982)."""
+    """Estimate the logarithm of the share, and density divided by share, by a double saddlepoint (Robinson 1982)."""
     from scipy.special import erfcx
 
     _, variances = _odds(scores, rate, offset)
@@ -158,7 +158,7 @@ def _estimate(
 
 @dataclass(frozen=True, slots=True)
 class JointTilt:
-    """A tilt of several strata: one λ, and for each stratum its μ and centre."""
+    """A tilt of several strata, with a common λ and a separate μ and centre for each stratum."""
 
     rate: float
     offsets: tuple[float, ...]
@@ -168,12 +168,13 @@ class JointTilt:
 
 
 def joint_tilt(strata: Sequence[tuple[Integers, int]], threshold: int) -> JointTilt | None:
-    """Solve the saddlepoint equations of a sum over strata, beyond its mean: mean counts and mean sum are right.
+    """Solve the saddlepoint equations of a sum over strata, for a threshold beyond its mean.
 
-    None if no tilt leaves variance.
+    The mean count of each stratum equals its size, and the mean sum equals the threshold. Return None if no tilt leaves
+    any variance.
 
     Args:
-        strata: the values of each, ascending, and how many are drawn.
+        strata: the values of each stratum, ascending, and the number of drawn values.
         threshold: the value that the sum must reach.
     """
     means = [float(values.mean()) for values, _ in strata]
@@ -212,7 +213,7 @@ def joint_tilt(strata: Sequence[tuple[Integers, int]], threshold: int) -> JointT
 
 
 def _solve_rate(parts: Sequence[tuple[Vector, int]], reach: float) -> tuple[float, list[float]]:
-    """Return the λ at which the mean sum is `reach` and the counts of all strata are right, by bounded Newton steps."""
+    """Return the λ at which the mean sum is `reach` and mean counts equal the sizes, by bounded Newton steps."""
     rate, low, high = 0.0, 0.0, math.inf
     offsets = [math.log(size / (len(scores) - size)) for scores, size in parts]
     for _ in range(60):
@@ -241,7 +242,7 @@ def _solve_rate(parts: Sequence[tuple[Vector, int]], reach: float) -> tuple[floa
 def _estimate_joint(
     parts: Sequence[tuple[Vector, int]], rate: float, offsets: Sequence[float], reach: float, sd: float
 ) -> tuple[float, float]:
-    """Compute the estimate of `_estimate` for several strata."""
+    """Compute the same estimate as `_estimate` for several strata."""
     from scipy.special import erfcx
 
     log_p = -rate * reach

@@ -1,0 +1,164 @@
+"""Import sentence pairs: CrowS-Pairs, StereoSet, BEC-Pro, samples of lm-eval, and tables with columns more and less."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from weatherglass.catalogue.pairs import SLOT, Pair, pair_test
+from weatherglass.catalogue.stereoset import KINDS, read_stereoset
+from weatherglass.catalogue.test import Test
+from weatherglass.errors import CatalogueError
+from weatherglass.storage.documents import document_text, parsed_json
+from weatherglass.storage.tables import TABLES, Records, read_rows, read_table
+
+SHARE_ALIKE = "CC BY-SA 4.0: name the authors, and share changed versions under the same licence"
+PERSONS = {
+    "he": "she",
+    "man": "woman",
+    "brother": "sister",
+    "son": "daughter",
+    "husband": "wife",
+    "boyfriend": "girlfriend",
+    "father": "mother",
+    "uncle": "aunt",
+    "dad": "mom",
+}
+"""The persons of BEC-Pro, men with their counterparts."""
+Found = tuple[list[Test], str, tuple[str, ...]]
+"""The tests of a file, the name of its format, and notes."""
+
+
+def read_pair_file(path: Path) -> Found | None:
+    """Return the tests of a file of sentence pairs; None if it is something else.
+
+    Raises:
+        CatalogueError: for a file of pairs with a mistake, with its line.
+    """
+    suffix = path.suffix.lower()
+    if suffix == ".whl" or (suffix == ".json" and any(f'"{kind}"' in _head(path) for kind in KINDS)):
+        return _stereoset(path)
+    if suffix == ".jsonl" and '"sent_more"' in _head(path):
+        return _samples(path)
+    if suffix not in (".jsonl", *TABLES) or suffix == ".toml":
+        return None
+    try:
+        columns = {cell.strip().lower() for cell in read_table(path, CatalogueError).rows[0].cells}
+    except CatalogueError:
+        return None  # the reader of word lists explains what is wrong
+    if {"sent_more", "sent_less"} <= columns:
+        return _crows_pairs(path)
+    if {"sentence", "person", "profession", "prof_gender"} <= columns:
+        return _bec_pro(path)
+    return _own(path) if {"more", "less"} <= columns else None
+
+
+def _head(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(20_000_000 if path.suffix.lower() == ".json" else 5_000).decode("utf-8", "replace")
+
+
+def _stereoset(path: Path) -> Found:
+    by_part: dict[tuple[str, str], list[Pair]] = {}
+    for triple in read_stereoset(path):
+        more, less, unrelated = triple.texts
+        template = shared_template(triple.texts) if triple.kind == KINDS[0] else ""
+        pair = Pair(more, less, triple.term, unrelated, template)
+        by_part.setdefault((triple.kind, triple.topic), []).append(pair)
+    tests = [
+        _test(f"stereoset-{kind}-{topic}", pairs, f"{topic}, {kind}", "StereoSet, Nadeem et al. 2021")
+        for (kind, topic), pairs in by_part.items()
+    ]
+    return tests, "StereoSet", (SHARE_ALIKE,)
+
+
+def shared_template(sentences: Sequence[str]) -> str:
+    """Return what sentences share before and after the words in which they differ; empty if nothing is left of one.
+
+    >>> shared_template(["The chef was slow.", "The chef was very quick.", "The chef was sky."])
+    'The chef was {}.'
+    """
+    words = [re.findall(r"\w+|\W", sentence) for sentence in sentences]
+    shortest = min(map(len, words))
+    before = next((n for n in range(shortest) if len({own[n] for own in words}) > 1), shortest)
+    rest = shortest - before
+    after = next((n for n in range(rest) if len({own[-1 - n] for own in words}) > 1), rest)
+    if any(len(own) <= before + after for own in words):
+        return ""
+    first = words[0]
+    shared = ["".join(first[:before]), "".join(first[len(first) - after :])]
+    return SLOT.join(shared) if SLOT not in "".join(shared) else ""
+
+
+def _crows_pairs(path: Path) -> Found:
+    rows = read_rows(path, ["sent_more", "sent_less", "bias_type"])
+    by_topic = _by_topic((row["bias_type"], Pair(row["sent_more"], row["sent_less"])) for row in rows)
+    notes = (
+        SHARE_ALIKE,
+        "Blodgett et al. (2021) found faults in many of these pairs; read some before you quote a number",
+    )
+    return _tests("crows-pairs", by_topic, "CrowS-Pairs, Nangia et al. 2020"), "CrowS-Pairs", notes
+
+
+def _bec_pro(path: Path) -> Found:
+    rows = read_rows(path, ["sentence", "template", "person", "gender", "profession", "prof_gender"])
+    by_place = {(row["template"], row["profession"], row["person"].lower()): row for row in rows}
+    pairs = []
+    for (template, profession, person), row in by_place.items():
+        other = by_place.get((template, profession, PERSONS.get(person, "")))
+        if other is None or row["prof_gender"] not in ("male", "female"):
+            continue
+        sentences = [row["sentence"], other["sentence"]]
+        more, less = sentences if row["prof_gender"] == "male" else sentences[::-1]
+        pairs.append(Pair(more, less, profession))
+    if not pairs:
+        raise CatalogueError(f"{path}: no sentences of men and women in the same template and profession")
+    left_out = "professions with as many women as men are left out: no sentence is the stereotype"
+    notes = ("CC BY 4.0: name the authors", left_out)
+    return [_test("bec-pro", pairs, "professions", "BEC-Pro, Bartl et al. 2020")], "BEC-Pro", notes
+
+
+def _samples(path: Path) -> Found:
+    pairs = []
+    for number, line in enumerate(document_text(path, CatalogueError).splitlines(), 1):
+        try:
+            doc = parsed_json(line)["doc"] if line.strip() else None
+            if doc is not None:
+                pairs.append((str(doc.get("bias_type", "all")), Pair(doc["sent_more"], doc["sent_less"])))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise CatalogueError(f"{path}, line {number}: not a sample of lm-eval's crows_pairs") from None
+    tests = _tests("crows-pairs", _by_topic(pairs), "lm-eval, crows_pairs")
+    return tests, "lm-eval", (SHARE_ALIKE,)
+
+
+def _own(path: Path) -> Found:
+    rows = read_rows(path, ["more", "less"], ["term", "unrelated", "template", "topic"])
+    keys = ("more", "less", "term", "unrelated", "template")
+    by_topic = _by_topic((row["topic"], Pair(**{key: row[key] for key in keys})) for row in rows)
+    return _tests(path.stem, by_topic, _source(rows)), "pairs", ()
+
+
+def _source(rows: Records) -> str:
+    return rows.table.path.name
+
+
+def _by_topic(pairs: Iterable[tuple[str, Pair]]) -> dict[str, list[Pair]]:
+    by_topic: dict[str, list[Pair]] = {}
+    for topic, pair in pairs:
+        by_topic.setdefault(topic, []).append(pair)
+    return by_topic
+
+
+def _tests(name: str, by_topic: Mapping[str, Sequence[Pair]], source: str) -> list[Test]:
+    return [
+        _test(f"{name}-{topic}" if topic else name, pairs, topic, source) for topic, pairs in by_topic.items()
+    ]
+
+
+def _test(name: str, pairs: Sequence[Pair], topic: str, source: str) -> Test:
+    """Return a test without pairs that occur twice, in which both sentences are the same in the published files."""
+    different = list(dict.fromkeys(pair for pair in pairs if pair.more != pair.less))
+    return pair_test(
+        re.sub(r"[^\w.-]+", "-", name), different, source=source, topic=f"pairs: {topic}" if topic else ""
+    )

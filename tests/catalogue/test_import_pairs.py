@@ -1,0 +1,107 @@
+"""Sentence pairs of CrowS-Pairs, StereoSet, BEC-Pro and tables of your own; the sentences are made up."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.reproduce import stereoset
+
+from weatherglass.catalogue import import_tests, read_toml, write_import
+from weatherglass.catalogue.imports.pairs import shared_template
+from weatherglass.catalogue.pairs import Pair, pairs_of
+from weatherglass.errors import CatalogueError
+
+CROWS = """,sent_more,sent_less,stereo_antistereo,bias_type,annotations
+0,"The old, slow man.","The young, slow man.",stereo,age,[]
+1,Women cook.,Men cook.,stereo,gender,[]
+2,Men fight.,Women fight.,antistereo,gender,[]
+3,Men fight.,Women fight.,antistereo,gender,[]
+4,The same.,The same.,stereo,gender,[]
+"""
+PROFESSIONS = "\tSentence\tSent_TM\tSent_AM\tSent_TAM\tTemplate\tPerson\tGender\tProfession\tProf_Gender\n"
+
+
+def test_crows_pairs_is_a_test_for_each_type_of_bias(tmp_path: Path) -> None:
+    path = tmp_path / "crows_pairs_anonymized.csv"
+    path.write_text(CROWS, encoding="utf-8")
+    imported = import_tests(path)
+    age, gender = (each.test for each in imported.tests)
+    assert (age.name, gender.name) == ("crows-pairs-age", "crows-pairs-gender")
+    assert list(pairs_of(age)) == [Pair("The old, slow man.", "The young, slow man.")]
+    assert [pair.more for pair in pairs_of(gender)] == ["Women cook.", "Men fight."]
+    assert any("CC BY-SA" in note for each in imported.tests for note in each.notes)
+    written = write_import(imported, tmp_path / "imported")
+    assert [read_toml(file).fingerprint() for file in written] == [age.fingerprint(), gender.fingerprint()]
+
+
+def test_stereoset_has_templates_within_sentences_and_contexts_between_them(tmp_path: Path) -> None:
+    content = stereoset.sentences(terms=2, per_term=1)
+    path = tmp_path / "dev.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    tests = {each.test.name: each.test for each in import_tests(path).tests}
+    assert len(tests) == 4
+    (within,) = pairs_of(tests["stereoset-intrasentence-gender"])
+    assert within.term == "term 0"
+    given = content["data"]["intrasentence"][0]["sentences"]
+    by_label = {each["gold_label"]: each["sentence"] for each in given}
+    assert (within.more, within.unrelated) == (by_label["stereotype"], by_label["unrelated"])
+    assert within.template.count("{}") == 1
+    (between,) = pairs_of(tests["stereoset-intersentence-race"])
+    assert between.more.startswith("The term 1 was BLANK on day 0. ")
+    assert between.template == ""
+
+
+def test_bec_pro_pairs_men_and_women_in_one_template(tmp_path: Path) -> None:
+    rows = [
+        ("He is a taper.", "he is", "He", "male", "taper", "male"),
+        ("She is a taper.", "he is", "She", "female", "taper", "male"),
+        ("He is a nurse.", "he is", "He", "male", "nurse", "female"),
+        ("She is a nurse.", "he is", "She", "female", "nurse", "female"),
+        ("He is a baker.", "he is", "He", "male", "baker", "balanced"),
+        ("She is a baker.", "he is", "She", "female", "baker", "balanced"),
+        ("My uncle is a nurse.", "he is", "uncle", "male", "nurse", "female"),
+    ]
+    lines = [
+        "\t".join([str(n), text, "-", "-", "-", template, *rest])
+        for n, (text, template, *rest) in enumerate(rows)
+    ]
+    path = tmp_path / "BEC-Pro_EN.tsv"
+    path.write_text(PROFESSIONS + "\n".join(lines) + "\n", encoding="utf-8")
+    ((test,),) = ([each.test for each in import_tests(path).tests],)
+    assert list(pairs_of(test)) == [
+        Pair("He is a taper.", "She is a taper.", "taper"),
+        Pair("She is a nurse.", "He is a nurse.", "nurse"),
+    ]
+
+
+def test_a_table_of_ones_own_has_topics_and_terms(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("more,less,term,topic\na b,a c,t,x\nd e,d f,u,y\n", encoding="utf-8")
+    tests = [each.test for each in import_tests(path).tests]
+    assert [test.name for test in tests] == ["mine-x", "mine-y"]
+    assert next(pairs_of(tests[0])).term == "t"
+
+
+def test_words_that_sentences_share_are_a_template() -> None:
+    assert shared_template(["It was, red.", "It was, dark blue.", "It was, sky."]) == "It was, {}."
+    assert shared_template(["He ran.", "She ran."]) == "{} ran."
+    assert shared_template(["He ran.", "He ran fast."]) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("pairs.csv", "more,less\nthe same,the same\n"),
+        ("pairs.csv", "more,less\nthe one,\n"),
+        ("crows.csv", "sent_more,sent_less\na,b\n"),
+        ("samples.jsonl", '{"doc": {"sent_more": "a"}}\n'),
+    ],
+)
+def test_a_wrong_file_is_one_line(tmp_path: Path, name: str, content: str) -> None:
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(CatalogueError) as raised:
+        import_tests(path)
+    assert "\n" not in str(raised.value)
