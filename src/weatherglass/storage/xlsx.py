@@ -237,7 +237,8 @@ class _Cells:
         """Return the cells of the sheet in a part."""
         parts.parse(part, self._start, self._end, self._text)
         columns = {column for row in self.cells.values() for column in row}
-        ranges = [(int(low), int(high)) for low, high in self.hidden_columns if (low + high).isdecimal()]
+        ends = [(low, high) for low, high in self.hidden_columns if low.isdecimal() and high.isdecimal()]
+        ranges = [(int(low), int(high)) for low, high in ends]
         hidden = [column for column in columns if any(low <= column <= high for low, high in ranges)]
         hidden += self.hidden_rows & self.cells.keys()
         return Sheet(self.name, self.cells, self.formulas, len(hidden))
