@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import combinations
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from tests.models import HashedEncoder
 import weatherglass as wg
 from weatherglass.arrays import AnyMatrix
 from weatherglass.cli import app
-from weatherglass.encoders.base import Coverage
+from weatherglass.encoders.base import Asked, Coverage, Encoder, Input, text_of
 from weatherglass.errors import WeatherglassError
 from weatherglass.ranking.change import changes
 from weatherglass.ranking.compare import OVERALL, REST, Comparison
@@ -386,3 +387,31 @@ def test_p_of_a_change_is_the_share_of_exchanges_of_the_names_changes() -> None:
     sums = [sum(chosen) for chosen in combinations(moved, 8)]
     hits = sum(abs(one - sum(moved) / 2) >= observed - 1e-9 for one in sums)
     assert changes(before, after)[0].p == pytest.approx(hits / len(sums))
+
+
+def test_queries_and_passages_are_asked_as_such_and_few_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weatherglass.ranking.scores.TEXTS_AT_ONCE", 32)
+    asked: list[list[Asked]] = []
+
+    class ByKind(Encoder):
+        by_kind = True
+        name = "by kind"
+        options: Mapping[str, str] = MappingProxyType({})
+
+        def encode(self, texts: Sequence[Asked]) -> AnyMatrix:
+            asked.append(list(texts))
+            return Planted(1.0).encode([text_of(text) for text in texts])
+
+        def coverage(self, texts: Sequence[Asked]) -> list[Coverage]:
+            return [Coverage((text_of(text),)) for text in texts]
+
+    others = tmp_path / "others.txt"
+    others.write_text("\n".join(f"other {n}" for n in range(80)), encoding="utf-8")
+    audit(ByKind(), background=others)
+    kinds = {text_of(one): one.kind for block in asked for one in block if isinstance(one, Input)}
+    assert {kind for text, kind in kinds.items() if "query" in text} == {"query"}
+    assert {kind for text, kind in kinds.items() if "query" not in text} == {"passage"}
+    assert len(kinds) == 12 + 16 * 16 + 80
+    assert max(map(len, asked)) == 32
