@@ -216,7 +216,7 @@ def test_a_number_among_words_of_excel_is_noted(tmp_path: Path) -> None:
     rows: list[list[Cell]] = [["p", "q", "r", "s"], ["w", "x", "y", "z"], ["v", 45352.0, "u", "t"]]
     test = load_test(write(tmp_path / "a.xlsx", rows))
     (warning,) = [warning for warning in test.warnings if warning.kind == "table"]
-    assert "45352.0" in warning.values["note"]
+    assert warning.values["note"].startswith("45352:")
 
 
 def test_globs_and_missing_tables(tmp_path: Path) -> None:

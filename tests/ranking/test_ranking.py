@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import combinations
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,11 @@ from tests.models import HashedEncoder
 import weatherglass as wg
 from weatherglass.arrays import AnyMatrix
 from weatherglass.cli import app
-from weatherglass.encoders.base import Coverage
+from weatherglass.encoders.base import Asked, Coverage, Encoder, Input, text_of
 from weatherglass.errors import WeatherglassError
 from weatherglass.ranking.change import changes
-from weatherglass.ranking.compare import OVERALL, REST, Comparison
-from weatherglass.ranking.judge import CONTEXTS, ONE_NAME, SLOTS, judge
+from weatherglass.ranking.compare import OVERALL, REST, GroupComparison
+from weatherglass.ranking.judge import CONTEXTS, ONE_NAME, OTHER_SLOTS, judge
 from weatherglass.ranking.ranking import load_ranking, parse_top
 from weatherglass.ranking.texts import NO_TOPIC
 from weatherglass.stats import Outcome
@@ -58,7 +59,7 @@ def audit(model: Any, groups: Any = GROUPS, **more: Any) -> wg.Ranking:
     return wg.rank(model, QUERIES, PASSAGES, groups, **more)
 
 
-def overall(found: wg.Ranking) -> Comparison:
+def overall(found: wg.Ranking) -> GroupComparison:
     return next(one for one in found.overall if one.y != REST)
 
 
@@ -228,7 +229,7 @@ def test_groups_that_differ_in_pronouns_are_at_most_limited() -> None:
     passages = {topic: [f"{text} and {{their}} CV" for text in texts] for topic, texts in PASSAGES.items()}
     groups = {"X": {"names": X, "their": "her", "them": "her"}, "Y": Y}
     one = overall(wg.rank(Planted(3.0), QUERIES, passages, groups))
-    assert (one.differing_slots, one.outcome, one.limit) == (("their",), Outcome.LIMITED, SLOTS)
+    assert (one.differing_slots, one.outcome, one.limit) == (("their",), Outcome.LIMITED, OTHER_SLOTS)
     assert overall(wg.rank(Planted(3.0), QUERIES, PASSAGES, groups)).outcome == Outcome.ROBUST
 
 
@@ -276,6 +277,40 @@ def test_a_table_of_scores_needs_no_model(tmp_path: Path) -> None:
         wg.rank(scores=path, queries=["q"], passages=["{name}"], groups=GROUPS)
 
 
+def test_a_scorer_of_pairs_ranks_as_its_numbers_say() -> None:
+    model = Planted(3.0)
+
+    class Scorer:
+        def predict(self, pairs: list[tuple[str, str]]) -> list[float]:
+            rows = [model.encode(pair) for pair in pairs]
+            return [_cosine(*pair) for pair in rows]
+
+    found = wg.rank(queries=QUERIES, passages=PASSAGES, groups=GROUPS, scorer=Scorer().predict)
+    same = overall(audit(model))
+    assert overall(found).model == "Scorer"
+    assert overall(found).win_rate == same.win_rate
+    assert overall(found).p_random == pytest.approx(same.p_random)
+
+
+@pytest.mark.parametrize(
+    "scorer",
+    [
+        lambda _: [1.0],
+        lambda pairs: [float("nan")] * len(pairs),
+        lambda pairs: ["high"] * len(pairs),
+        lambda _: 1 / 0,
+        lambda _: None,
+        5,
+    ],
+)
+def test_a_scorer_that_does_not_give_a_number_per_pair_is_an_error_of_one_line(scorer: Any) -> None:
+    with pytest.raises(WeatherglassError, match="scorer") as caught:
+        wg.rank(queries=QUERIES, passages=PASSAGES, groups=GROUPS, scorer=scorer)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(WeatherglassError, match="scorer"):
+        wg.rank(scores="scores.csv", groups=GROUPS, scorer=scorer)
+
+
 @pytest.mark.parametrize("top", ["0", "0%", "100%", "1.5", "ten", "", None, True, "-3"])
 def test_a_top_that_is_neither_a_share_nor_a_number_of_places_is_refused(top: Any) -> None:
     with pytest.raises(WeatherglassError, match="10%"):
@@ -285,14 +320,16 @@ def test_a_top_that_is_neither_a_share_nor_a_number_of_places_is_refused(top: An
 BASE = cache(lambda: overall(audit(Planted(0.0))))
 
 
-def row(topic: str, p: float, p_random: float | None = None, value: float = 0.8) -> Comparison:
+def row(topic: str, p: float, p_random: float | None = None, value: float = 0.8) -> GroupComparison:
     return replace(
         BASE(), topic=topic, p=p, p_random=p if p_random is None else p_random, win_rate=value, deciding=()
     )
 
 
 def test_the_tree_of_outcomes_takes_the_first_that_fits() -> None:
-    def outcome(first: Comparison, *topics: Comparison, smallest: float | None = None) -> tuple[str, str]:
+    def outcome(
+        first: GroupComparison, *topics: GroupComparison, smallest: float | None = None
+    ) -> tuple[str, str]:
         judged = judge([first, *topics], smallest=smallest)[0]
         return judged.outcome, judged.limit
 
@@ -352,3 +389,31 @@ def test_p_of_a_change_is_the_share_of_exchanges_of_the_names_changes() -> None:
     sums = [sum(chosen) for chosen in combinations(moved, 8)]
     hits = sum(abs(one - sum(moved) / 2) >= observed - 1e-9 for one in sums)
     assert changes(before, after)[0].p == pytest.approx(hits / len(sums))
+
+
+def test_queries_and_passages_are_asked_as_such_and_few_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weatherglass.ranking.scores.TEXTS_AT_ONCE", 32)
+    asked: list[list[Asked]] = []
+
+    class ByKind(Encoder):
+        by_kind = True
+        name = "by kind"
+        options: Mapping[str, str] = MappingProxyType({})
+
+        def encode(self, texts: Sequence[Asked]) -> AnyMatrix:
+            asked.append(list(texts))
+            return Planted(1.0).encode([text_of(text) for text in texts])
+
+        def coverage(self, texts: Sequence[Asked]) -> list[Coverage]:
+            return [Coverage((text_of(text),)) for text in texts]
+
+    others = tmp_path / "others.txt"
+    others.write_text("\n".join(f"other {n}" for n in range(80)), encoding="utf-8")
+    audit(ByKind(), background=others)
+    kinds = {text_of(one): one.kind for block in asked for one in block if isinstance(one, Input)}
+    assert {kind for text, kind in kinds.items() if "query" in text} == {"query"}
+    assert {kind for text, kind in kinds.items() if "query" not in text} == {"passage"}
+    assert len(kinds) == 12 + 16 * 16 + 80
+    assert max(map(len, asked)) == 32

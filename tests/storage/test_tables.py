@@ -142,11 +142,13 @@ def sheet(inner: str, after: str = "", **parts: str | bytes) -> bytes:
 def test_the_kinds_of_cells(tmp_path: Path) -> None:
     row = (
         '<row r="2" hidden="1"><c r="b2"><f>1+1</f><v>2</v></c><c r="D2" t="inlineStr"><is><r><t>in</t></r>'
-        '<r><t>line</t></r></is></c><c t="b"><v>1</v></c><c t="str"><f>A1</f><v> x </v></c><c r="G2"/></row>'
+        '<rPh><t>x</t></rPh><r><t>line</t></r></is></c><c t="b"><v>1</v></c><c t="str"><f>A1</f>'
+        '<v> x </v></c><c r="G2"/></row>'
     )
-    table = read(tmp_path, "a.xlsx", sheet(row))
+    columns = '<cols><col min="1" max="3" hidden="1"/><col max="9" hidden="1"/></cols>'
+    table = read(tmp_path, "a.xlsx", workbook({"A": f"{columns}<sheetData>{row}</sheetData>"}))
     assert table.rows == (Row(2, ("2", "inline", "TRUE", "x")),)  # the empty columns are gone
-    assert [note.split()[0] for note in table.notes] == ["2", "1"]  # formulas, hidden rows
+    assert [note.split()[0] for note in table.notes] == ["2", "2"]  # formulas; a hidden row and column
 
 
 def test_texts_of_cells(tmp_path: Path) -> None:

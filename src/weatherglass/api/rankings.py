@@ -27,7 +27,7 @@ from weatherglass.ranking.ranking import (
     parse_top,
     run_ranking,
 )
-from weatherglass.ranking.scores import ScoreJournal, observe_scores, read_scores
+from weatherglass.ranking.scores import ScoreJournal, Scorer, observe_scores, read_scores, score_pairs
 from weatherglass.ranking.texts import Materials, groups_of, read_materials
 from weatherglass.registry import checked_path
 from weatherglass.storage.atomic import write_whole, writing_into
@@ -50,6 +50,7 @@ def rank(
     smallest: float | None = None,
     background: str | Path | None = None,
     scores: str | Path | None = None,
+    scorer: Scorer | None = None,
     jobs: int = 1,
     scheduler: str | None = None,
     shared_dir: str | Path | None = None,
@@ -72,6 +73,8 @@ def rank(
         background: a file of other passages, one per line, among which each copy is placed alone.
         scores: a table of scores by query, passage and name, for a ranker that is not an embedding; models, queries and
             passages are not used then.
+        scorer: a function that takes a list of (query, passage) pairs and returns a score each, such as
+            `CrossEncoder(…).predict`; it takes the place of models.
         jobs: local processes to use.
         scheduler: a Dask cluster to use instead.
         shared_dir: a folder that all its machines see under the same path.
@@ -98,12 +101,20 @@ def rank(
     record = {"format": FORMAT, **call, "started": now(), **environment(), "settings": asdict(options)}
     rankers: dict[str, Ranker]
     if scores is not None:
+        if scorer is not None:
+            raise WeatherglassError("scores and scorer exclude each other; give one of them")
         if queries is not None or passages is not None or background is not None:
             raise WeatherglassError("scores are given with texts; a table of scores needs only groups")
         table = checked_path("scores", scores)
         read = read_scores(table, groups_of(groups))
         rankers = {table.name: lambda _: read}
         record["materials"] = {"sha256": file_hash(table), "groups": [asdict(group) for group in read.groups]}
+    elif scorer is not None:
+        if not callable(scorer) or background is not None:
+            raise WeatherglassError("scorer should be a function of pairs of texts, and takes no background")
+        materials = read_materials(queries, passages, groups)
+        rankers = {_name(scorer): lambda _: score_pairs(scorer, materials, shown)}
+        record |= _asked(materials, [])
     else:
         materials = read_materials(queries, passages, groups)
         planned = choose_models(models_in(models))
@@ -121,6 +132,12 @@ def rank(
             found.record["warnings"] = [warning.to_json() for warning in journal.warnings]
             write_folder(found, path)
         return found
+
+
+def _name(scorer: Scorer) -> str:
+    """Return the name of a function, or of the class that a method belongs to."""
+    owner = getattr(scorer, "__self__", None)
+    return type(owner).__name__ if owner is not None else getattr(scorer, "__name__", type(scorer).__name__)
 
 
 def _labels(models: Sequence[PlannedModel]) -> list[str]:

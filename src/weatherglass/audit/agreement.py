@@ -25,7 +25,7 @@ class MetricRanking:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class MetricPair:
     """Two metrics, and how similar their rankings are."""
 
     metrics: tuple[str, str]
@@ -42,11 +42,11 @@ class MetricAgreement:
 
     tests: int
     rankings: tuple[MetricRanking, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[MetricPair, ...]
     why_no_tau: str = ""
     """Why no tau is given; empty if there are enough tests."""
 
-    def disagreeing(self) -> list[Pair]:
+    def disagreeing(self) -> list[MetricPair]:
         """Return the pairs that rank models differently, those that differ most first."""
         ranked = [pair for pair in self.pairs if pair.of_models and not math.isnan(pair.of_models.tau)]
         apart = [pair for pair in ranked if pair.of_models and pair.of_models.tau < 1]
@@ -72,13 +72,13 @@ class MetricAgreement:
         )
 
 
-def _pair_from_json(pair: Mapping[str, Any]) -> Pair:
+def _pair_from_json(pair: Mapping[str, Any]) -> MetricPair:
     first, second = pair["metrics"]
     of_models = pair["of_models"]
     found = (
         RankAgreement(_number(of_models["tau"]), of_models["low"], of_models["high"]) if of_models else None
     )
-    return Pair((first, second), found, _number(pair["of_tests"]), pair["tests"])
+    return MetricPair((first, second), found, _number(pair["of_tests"]), pair["tests"])
 
 
 def _number(value: float | None) -> float:
@@ -131,8 +131,8 @@ def _ranking(metric: str, models: Sequence[str], table: Matrix) -> MetricRanking
     )
 
 
-def _pair(first: str, second: str, table: Matrix, other: Matrix, seed: int) -> Pair:
+def _pair(first: str, second: str, table: Matrix, other: Matrix, seed: int) -> MetricPair:
     of_models = rank_agreement(table, other, seed) if table.shape[1] > 1 else None
     of_tests = [kendall_tau(table[:, model], other[:, model]) for model in range(table.shape[1])]
     mean = math.nan if too_few_tests(len(table)) else float(np.mean(of_tests))
-    return Pair((first, second), of_models, mean, len(table))
+    return MetricPair((first, second), of_models, mean, len(table))

@@ -22,7 +22,7 @@ from weatherglass.audit.known_sets import (
     whole_pairs,
 )
 from weatherglass.audit.pairs import score_pairs, score_words
-from weatherglass.audit.plan import Part, Plan, PlannedModel, PlannedResult, why_not
+from weatherglass.audit.plan import PartOfTest, Plan, PlannedModel, PlannedResult, why_not
 from weatherglass.audit.record import finished_record, kept_keys, now, run_record
 from weatherglass.audit.registrations import Registration
 from weatherglass.audit.results import Failure, Result
@@ -157,7 +157,7 @@ class Audit:
         # Compile the kernels before other processes need them.
         prepare(lambda message: self.progress.stage(message, 1))
         # Metrics of one class share their computation and fail together; other metrics are not affected.
-        work: dict[tuple[str, Part], dict[type, list[Metric]]] = {}
+        work: dict[tuple[str, PartOfTest], dict[type, list[Metric]]] = {}
         for row in rows:
             by_class = work.setdefault((row.test.name, row.part), {})
             by_class.setdefault(type(row.metric), []).append(row.metric)
@@ -242,7 +242,7 @@ class Audit:
     def _jobs(
         self,
         model: PlannedModel,
-        work: Sequence[tuple[Test, Part, list[Metric]]],
+        work: Sequence[tuple[Test, PartOfTest, list[Metric]]],
         encodings: Encodings,
         covariances: Mapping[tuple[str, ...], Covariance | Exception] | None,
     ) -> Iterator[Job]:

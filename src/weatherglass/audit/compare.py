@@ -27,9 +27,7 @@ from weatherglass.stats.scale import Scale, within
 MOST_NAMED = 5
 """Tests of a run that an error names."""
 RANDOM, FIXED = "random", "fixed"
-NO_ATTRIBUTES = (
-    "attribute words count as fixed: a run has too few, or was stored without what each of them adds"
-)
+NO_ATTRIBUTES = "attribute words count as fixed: a set has fewer than 3, or a run was made with --trust none"
 MUST_AGREE = ("permute", "ddof")
 """Columns without which two effect sizes are not the same quantity."""
 

@@ -15,7 +15,7 @@ from weatherglass.audit.covariances import Pair
 from weatherglass.audit.encode import encode_texts
 from weatherglass.audit.judge import is_small, power_fields
 from weatherglass.audit.known_sets import KnownSet, MissingWords, TargetTexts
-from weatherglass.audit.plan import Part, PlannedModel
+from weatherglass.audit.plan import PartOfTest, PlannedModel
 from weatherglass.audit.registrations import Registration
 from weatherglass.audit.results import NO_P, Result, finite, plain_value
 from weatherglass.audit.settings import Settings, check_profile, chosen_settings
@@ -227,7 +227,7 @@ class Job:
     model: str
     options: str
     test: Test
-    part: Part
+    part: PartOfTest
     """The sets of the test that are measured."""
     sets: list[KnownSet]
     missing: MissingWords

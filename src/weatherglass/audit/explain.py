@@ -41,7 +41,7 @@ class Reported:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class RowExplanation:
     """All steps of one row."""
 
     result: Result
@@ -60,7 +60,7 @@ def explain(
     model: str | None = None,
     metric: str | None = None,
     digits: int = ALL_DIGITS,
-) -> Explanation:
+) -> RowExplanation:
     """Read one row of a run and explain its steps; only the folder is needed.
 
     Args:
@@ -78,7 +78,7 @@ def explain(
     position = run.find(test, model, metric)
     result = run.results[position]
     if not result.info.from_scores:
-        return Explanation(result, (), (), tuple(_value_steps(result, show)), ())
+        return RowExplanation(result, (), (), tuple(_value_steps(result, show)), ())
     scores = result.scores
     units = unit_scores(scores, result.permute)
     x, y = (_of_role(units, role) for role in "XY")
@@ -96,7 +96,7 @@ def explain(
         *_others(result, profiles),
         *_warnings(result),
     )
-    return Explanation(result, x, y, steps, profiles)
+    return RowExplanation(result, x, y, steps, profiles)
 
 
 Units = Sequence[UnitScore]

@@ -97,7 +97,7 @@ class PlannedResult:
     model: PlannedModel
     test: Test
     metric: Metric
-    part: Part
+    part: PartOfTest
     """Which sets of the test the metric takes."""
     key: str
     """A hash of everything that the result depends on."""
@@ -119,7 +119,7 @@ class Plan:
     """The profiles of its metrics, each once."""
     packages: dict[str, str] = field(init=False, repr=False)
     """By name of a metric of another package, its package and version, since another version may change numbers."""
-    parts: dict[tuple[str, str], list[Part]] = field(init=False, repr=False)
+    parts: dict[tuple[str, str], list[PartOfTest]] = field(init=False, repr=False)
     """By test and metric, the parts of the test that the metric measures; empty if its shape does not fit."""
     fingerprints: dict[str, str] = field(init=False, repr=False)
     """By name of a test, a hash of its content."""
@@ -220,7 +220,7 @@ def synonyms_fingerprint(synonyms: Synonyms) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartOfTest:
     """Some sets of a test, or all of them."""
 
     roles: tuple[str, ...]
@@ -229,7 +229,7 @@ class Part:
     whole: bool
 
 
-def parts_of(test: Test, metric: Metric) -> list[Part]:
+def parts_of(test: Test, metric: Metric) -> list[PartOfTest]:
     """Return the parts of a test that a metric measures, one result each; empty if its shape does not fit."""
     shape = metric.info.shape
     if shape.paired and _unequal(test, shape):
@@ -241,7 +241,7 @@ def parts_of(test: Test, metric: Metric) -> list[Part]:
             *(roles[place] for place in chosen),
             *(roles[targets + place] for place in chosen_attributes),
         )
-        parts.append(Part(taken, " ".join(taken), len(taken) == len(roles)))
+        parts.append(PartOfTest(taken, " ".join(taken), len(taken) == len(roles)))
     return parts
 
 

@@ -26,7 +26,7 @@ OUTPUT, WHERE = "Output", "Where it runs"
 AT_LEAST_1 = click.IntRange(min=1)
 TEST, METRIC, MODEL = map(Completed, (completion.tests, completion.metrics, completion.models))
 MODEL_HELP = "The model: a path, a preset or kind:target?option=value, as for 'weatherglass run'."
-TESTS_HELP = "Name, glob, topic, file or folder of tests; repeat for several."
+TESTS_HELP = "Name, glob, topic, folder or file of tests (.toml, .jsonl, .csv, .xlsx); repeat for several."
 
 json_option = flag("--json", "as_json", help="Print JSON.", group=OUTPUT)
 quiet_option = flag("--quiet", "-q", help="Do not print progress and results.", group=OUTPUT)

@@ -25,6 +25,7 @@ from weatherglass.cli.options import (
     where_it_runs,
 )
 from weatherglass.errors import OutputError, output_error
+from weatherglass.storage.reading import is_regular_file
 
 if TYPE_CHECKING:
     from weatherglass.audit.run import Run
@@ -118,10 +119,12 @@ def run(
     from weatherglass.api.audits import run as audit
     from weatherglass.audit.stored import record_if_readable
     from weatherglass.cli.progress import progress
-    from weatherglass.cli.tables import check_expanded, show_tables
     from weatherglass.encoders import DEFAULT_MODEL
 
-    check_expanded(models, tests)
+    if any(map(is_regular_file, tests)):
+        from weatherglass.cli.tables import check_expanded
+
+        check_expanded(models)
     rules = earlier = judged = None
     if fail_if or gate:
         from weatherglass.gate.rules import gate_of
@@ -139,6 +142,8 @@ def run(
             check_common(earlier, [test.name for test in choose_tests(tests)], "this run")
     held = None if quiet or as_json else record_if_readable(folder)
     if not quiet and not as_json:
+        from weatherglass.cli.tables import show_tables
+
         show_tables(tests)
     with progress(quiet or as_json, folder) as bar:
         finished = audit(

@@ -77,8 +77,8 @@ def show_read(tests: Sequence[Test]) -> None:
     say([f"read {test.name}: {read_back(test)} from {test.source}" for test in tests], err=True)
 
 
-def check_expanded(models: Sequence[str], tests: Sequence[str]) -> None:
-    """Refuse files of tests in the place of models: the shell expanded a pattern after -t that was not in quotes.
+def check_expanded(models: Sequence[str]) -> None:
+    """Refuse test files in the place of models if a test is a file; the shell may have expanded a pattern after -t.
 
     Raises:
         WeatherglassError: naming the first of these files, and what to write.
@@ -87,7 +87,7 @@ def check_expanded(models: Sequence[str], tests: Sequence[str]) -> None:
 
     files = [name for name in models if Path(name).suffix.lower() in FILE_KINDS or is_table(Path(name))]
     expanded = [name for name in files if is_regular_file(name) and Path(name).suffix.lower() != ".txt"]
-    if expanded and any(map(is_regular_file, tests)):
+    if expanded:
         raise WeatherglassError(
             f"{expanded[0]}: a test file in the place of a model; if the shell expanded a pattern after -t, put the "
             "pattern in quotes (-t 'weat*'), or write -t before each file"

@@ -74,7 +74,7 @@ def import_command(
     name: str,
     as_json: bool,
 ) -> None:
-    """Import tests of WEATHub, XWEAT, sent-bias, responsibly, WEFE or plain word lists.
+    """Import tests of WEATHub, XWEAT, sent-bias, responsibly or WEFE, tables (.csv, .xlsx) or plain word lists.
 
     The format is detected from the content.
     """

@@ -293,7 +293,10 @@ def load_encoder(spec: str | os.PathLike[str] | Spec, cache: bool = True) -> Mod
     if "dim" in dict(parsed.options) and not getattr(kind, "reads_dim", False):
         dim = parsed.reader().integer("dim", 0)
         whole = Spec(parsed.kind, parsed.target, tuple(one for one in parsed.options if one[0] != "dim"))
-    where, problem = f"'{str(whole)[:LONGEST_NAME]}'", "its files are damaged, or belong to something else"
+    where, problem = (
+        f"'{str(whole)[:LONGEST_NAME]}'",
+        "its files are damaged, or are not those of such a model",
+    )
     with errors_in_one_line(where, problem, "get them again", EncoderError):
         encoder: ModelEncoder = adapted(kind.from_spec(whole))
     if cache and encoder.costly:

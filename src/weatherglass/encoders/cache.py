@@ -28,6 +28,7 @@ from weatherglass.encoders.base import (
     Asked,
     Coverage,
     Encoder,
+    Encoding,
     ModelEncoder,
     Observations,
     What,
@@ -75,20 +76,6 @@ CREATE TABLE encodings (
 
 
 @dataclass(frozen=True, slots=True)
-class Encoding:
-    """The observation of one input: a vector, or a log-probability per token."""
-
-    values: AnyVector
-    coverage: Coverage
-
-
-def encodings_of(observed: Observations) -> dict[Asked, Encoding]:
-    """Return observations by input."""
-    rows = zip(observed.inputs, observed.values, observed.coverage, strict=True)
-    return {plain(asked): Encoding(values, covered) for asked, values, covered in rows}
-
-
-@dataclass(frozen=True, slots=True)
 class CachedModel:
     """The size of the cache for one model."""
 
@@ -131,7 +118,7 @@ class EncodingCache:
             if damaged:
                 self._warn(
                     f"the cache of encodings {self.path} had {len(damaged)} damaged entr"
-                    f"{'y' if len(damaged) == 1 else 'ies'} (the checksum does not match); removed, and encoded again"
+                    f"{'y' if len(damaged) == 1 else 'ies'} (wrong checksum), now removed and encoded again"
                 )
                 connection.executemany("DELETE FROM encodings WHERE rowid = ?", damaged)
             return encodings
@@ -388,7 +375,7 @@ class CachedEncoder(Encoder):
 
     def store(self, fresh: Observations) -> dict[Asked, Encoding]:
         """Write observations, possibly from another process, to the cache, and return them by input."""
-        encodings = encodings_of(fresh)
+        encodings = fresh.by_input()
         self.cache.put(self._identity, self.name, encodings, fresh.what)
         return encodings
 

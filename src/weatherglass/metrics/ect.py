@@ -25,7 +25,7 @@ class EmbeddingCoherence(SetMetric):
         bounds=(-1.0, 1.0),
         exchanges="targets",
         summary="rank correlation of the nearness of attribute words to the centres of X and Y",
-        direction="lower: more bias; 1 is none",
+        direction="lower: more bias; 1 means no bias",
         source="Dev & Phillips 2019",
     )
     scored = "attributes"

@@ -24,7 +24,7 @@ class RelativeNormDistance(SetMetric):
         shape=Shape(exactly(2), exactly(1)),
         exchanges="targets",
         contrasts="targets",
-        summary="distance of attribute words to the centre of X less that to the centre of Y",
+        summary="distance of attribute words to the centre of X minus that to the centre of Y",
         direction="above 0: A nearer to Y",
         leans=("{A} nearer to {Y}", "{A} nearer to {X}"),
         source="Garg et al. 2018",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from weatherglass.arrays import Integers, Matrix, Vector, unit_length
+from weatherglass.arrays import ArrayError, Integers, Matrix, Vector, real_array, unit_length
 from weatherglass.audit.encode import encode_texts, observe
 from weatherglass.audit.plan import PlannedModel
 from weatherglass.encoders.base import Asked, Input, text_of
@@ -24,8 +24,8 @@ from weatherglass.ranking.texts import (
     ALL,
     FEWEST,
     NO_TOPIC,
-    Group,
     Materials,
+    NameGroup,
     check_groups,
     filled,
     lines_of,
@@ -44,6 +44,8 @@ DECIMALS = 12
 """Cosines are rounded, so that the same vectors tie whatever the order of additions."""
 MOST_SCORES = 10_000_000
 """Rows of a table of scores."""
+Scorer = Callable[[list[tuple[str, str]]], Any]
+"""A function of pairs of a query and a passage that returns a score each, such as the `predict` of a cross-encoder."""
 ScoreJournal = Journal[dict[str, Any]]
 """By a hash of model and texts: the scores of some passages, by query and name."""
 
@@ -52,7 +54,7 @@ ScoreJournal = Journal[dict[str, Any]]
 class Scores:
     """The scores of all copies, names down and contexts across; a context is a query with a passage."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[NameGroup, ...]
     values: Matrix
     """In the order of the groups and their names."""
     topics: tuple[str, ...]
@@ -95,33 +97,69 @@ def observe_scores(
     ask = _Asking(model, workers, progress)
     groups, pieces, dropped = _known_groups(ask, materials)
     known = replace(materials, groups=groups)
-    topics = topics_of(materials.queries)
-    pairs = [
-        (topics.index(query.topic or NO_TOPIC), number, passage)
-        for number, query in enumerate(materials.queries)
-        for passage in known.passages_of(query.topic)
-    ]
-    topic, query, passage = (np.array(column) for column in zip(*pairs, strict=True))
+    contexts = _contexts(known)
     columns: dict[int, list[int]] = {}
-    for column, (_, _, number) in enumerate(pairs):
+    for column, (_, _, number) in enumerate(contexts):
         columns.setdefault(number, []).append(column)
-    values = np.empty((len(known.names), len(pairs)))
+    values = np.empty((len(known.names), len(contexts)))
     for number, rows in _scored_passages(ask, known, journal):
         values[:, columns[number]] = np.asarray(rows).T
-    scores = Scores(
-        groups,
-        values,
-        tuple(topics),
-        topic,
-        query,
-        passage,
-        pieces=pieces,
-        dropped=dropped,
-        slots=slots_in(materials.passages),
-    )
+    scores = replace(_scores(known, contexts, values), pieces=pieces, dropped=dropped)
     if background is None:
         return scores
     return replace(scores, background=_standing(ask, scores, materials, background))
+
+
+def _contexts(materials: Materials) -> list[tuple[int, int, int]]:
+    """Return the numbers of topic, query and passage of each context, query by query."""
+    topics = topics_of(materials.queries)
+    return [
+        (topics.index(query.topic or NO_TOPIC), number, passage)
+        for number, query in enumerate(materials.queries)
+        for passage in materials.passages_of(query.topic)
+    ]
+
+
+def _scores(materials: Materials, contexts: Sequence[tuple[int, int, int]], values: Matrix) -> Scores:
+    topic, query, passage = (np.array(column) for column in zip(*contexts, strict=True))
+    topics = tuple(topics_of(materials.queries))
+    return Scores(materials.groups, values, topics, topic, query, passage, slots=slots_in(materials.passages))
+
+
+def score_pairs(scorer: Scorer, materials: Materials, progress: Progress) -> Scores:
+    """Return the scores that a function gives to pairs of a query and a filled passage, one context per call.
+
+    Raises:
+        EncoderError: if the function fails, or does not return one finite number per pair.
+    """
+    contexts = _contexts(materials)
+    values = np.empty((len(materials.names), len(contexts)))
+    progress.stage("scoring pairs", len(contexts))
+    for column, (_, query, passage) in enumerate(contexts):
+        text = materials.passages[passage].text
+        pairs = [
+            (materials.queries[query].text, filled(text, group, name)) for group, name in materials.names
+        ]
+        values[:, column] = _given_scores(scorer, pairs)
+        progress.advance()
+    return _scores(materials, contexts, values)
+
+
+def _given_scores(scorer: Scorer, pairs: list[tuple[str, str]]) -> Vector:
+    expected = f"a list of {len(pairs)} pairs of texts should give {len(pairs)} finite numbers"
+    try:
+        given = scorer(pairs)
+    except Exception as error:  # the user's code may raise anything
+        raise EncoderError(f"the scorer failed ({type(error).__name__}: {error})") from error
+    try:
+        scores = real_array(given).astype(np.float64)
+    except ArrayError as error:
+        raise EncoderError(f"the scorer: {expected}, but what it gave {error}") from None
+    if scores.shape != (len(pairs),) or not np.isfinite(scores).all():
+        raise EncoderError(
+            f"the scorer: {expected}, but gave an array of shape {scores.shape} or numbers that are not"
+        )
+    return np.round(scores, DECIMALS)
 
 
 class _Asking:
@@ -154,7 +192,7 @@ class _Asking:
 
 def _known_groups(
     ask: _Asking, materials: Materials
-) -> tuple[tuple[Group, ...], Vector | None, tuple[str, ...]]:
+) -> tuple[tuple[NameGroup, ...], Vector | None, tuple[str, ...]]:
     """Return the groups without names that the model does not know, the pieces of each name, and the dropped names."""
     names = [name for _, name in materials.names]
     both = " ".join(names[:2])
@@ -247,7 +285,7 @@ def _standing(ask: _Asking, scores: Scores, materials: Materials, background: Pa
     return Standing(above, tied, np.full(scores.values.shape[1], size + 1))
 
 
-def read_scores(path: Path, groups: tuple[Group, ...]) -> Scores:
+def read_scores(path: Path, groups: tuple[NameGroup, ...]) -> Scores:
     """Return the scores in a table with the columns query, passage, name and score, and optionally topic.
 
     Queries and passages may be numbers or any other text that identifies them.

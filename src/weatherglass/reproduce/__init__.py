@@ -18,7 +18,7 @@ def specs_by_name(entries: Iterable[str], example: str) -> dict[str, str]:
     for entry in entries:
         name, _, spec = entry.partition("=")
         if not name or not spec:
-            raise WeatherglassError(f"model '{entry}' should read NAME=SPEC, such as {example}")
+            raise WeatherglassError(f"model '{entry}' should have the form NAME=SPEC, such as {example}")
         if name in specs:
             raise WeatherglassError(f"model '{name}' is given twice")
         specs[name] = spec

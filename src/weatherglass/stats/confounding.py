@@ -81,7 +81,7 @@ def described(found: Confounding, n_x: int, n_y: int) -> str:
 
     >>> he = TokenContrast("he", 1.0, 0.0), TokenContrast("his", 1.0, 0.0)
     >>> described(Confounding(0.7, he, None), 8, 8)
-    "every X text contains the words 'he', 'his', no Y text does: one contrast, not 8 + 8 independent words"
+    "every X text contains the words 'he', 'his', but no Y text does: one contrast, not 8 + 8 independent words"
     """
     parts = []
     for of_x in (True, False):
@@ -99,7 +99,7 @@ def _shares(tokens: Sequence[TokenContrast], of_x: bool) -> str:
     shares = tokens[0].share_x, tokens[0].share_y
     (share, rest), (one, other) = (shares, "XY") if of_x else (shares[::-1], "YX")
     if share == 1 and rest == 0:
-        return f"every {one} text contains {listed}, no {other} text does"
+        return f"every {one} text contains {listed}, but no {other} text does"
     return f"{100 * share:.0f} % of {one} texts contain {listed}, {100 * rest:.0f} % of {other} texts do"
 
 

@@ -137,7 +137,7 @@ def sign_flip_test(
         UnitError: if there is no score, or a score is not finite.
     """
     if not len(scores) or not np.isfinite(scores).all():
-        raise UnitError("sign flips need at least one score, and all scores finite")
+        raise UnitError("sign flips need at least one score, and all scores must be finite")
     values, slack = _integers(np.sort(np.asarray(scores, dtype=np.float64)))
     observed, sizes = int(values.sum()), np.abs(values)
     largest = int(sizes.sum())

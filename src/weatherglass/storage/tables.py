@@ -307,7 +307,8 @@ def _spreadsheet(path: Path, error: type[WeatherglassError], sheet: str, most_ro
     if read.formulas:
         notes.append(f"{_counted(read.formulas, 'formula', 'formulas')}: the stored results are used")
     if read.hidden:
-        notes.append(f"{_counted(read.hidden, 'hidden row is', 'hidden rows are')} read, too")
+        hidden = _counted(read.hidden, "hidden row or column is", "hidden rows or columns are")
+        notes.append(f"{hidden} read, too")
     return Table(path, f"Excel, sheet '{shown(read.name)}'", rows, tuple(notes), error=error)
 
 

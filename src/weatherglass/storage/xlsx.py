@@ -47,7 +47,7 @@ class Sheet:
     formulas: int
     """Number of cells whose stored value is the result of a formula."""
     hidden: int
-    """Number of hidden rows with cells."""
+    """Number of hidden rows and columns with cells."""
 
 
 def read_sheet(path: Path, refuse: Refuse, sheet: str, most_rows: int, longest: int) -> Sheet:
@@ -223,18 +223,25 @@ class _Cells:
     cells: dict[int, dict[int, str]] = field(default_factory=dict)
     formulas: int = 0
     hidden_rows: set[int] = field(default_factory=set)
+    hidden_columns: list[tuple[str, str]] = field(default_factory=list)
+    """The first and the last column of each hidden range."""
     row: int = 0
     column: int = 0
     kind: str = "n"
     has_formula: bool = False
     in_value: bool = False
+    in_phonetic: bool = False
     value: list[str] = field(default_factory=list)
 
     def read(self, parts: _Parts, part: str) -> Sheet:
         """Return the cells of the sheet in a part."""
         parts.parse(part, self._start, self._end, self._text)
-        hidden = len(self.hidden_rows & self.cells.keys())
-        return Sheet(self.name, self.cells, self.formulas, hidden)
+        columns = {column for row in self.cells.values() for column in row}
+        ends = [(low, high) for low, high in self.hidden_columns if low.isdecimal() and high.isdecimal()]
+        ranges = [(int(low), int(high)) for low, high in ends]
+        hidden = [column for column in columns if any(low <= column <= high for low, high in ranges)]
+        hidden += self.hidden_rows & self.cells.keys()
+        return Sheet(self.name, self.cells, self.formulas, len(hidden))
 
     def _start(self, tag: str, given: Mapping[str, str]) -> None:
         if tag == "row":
@@ -248,8 +255,12 @@ class _Cells:
             self.column = _column_number(place[1].upper()) if place else self.column + 1
             self.kind, self.has_formula = given.get("t", "n"), False
             self.value.clear()
+        elif tag == "col" and given.get("hidden") in ("1", "true") and len(self.hidden_columns) < LAST_COLUMN:
+            self.hidden_columns.append((given.get("min", "")[:7], given.get("max", "")[:7]))
+        elif tag == "rPh":
+            self.in_phonetic = True
         elif tag in ("v", "t"):
-            self.in_value = True
+            self.in_value = not self.in_phonetic
         elif tag == "f":
             self.has_formula = True
         elif tag == "mergeCell":
@@ -264,6 +275,8 @@ class _Cells:
     def _end(self, tag: str) -> None:
         if tag in ("v", "t"):
             self.in_value = False
+        elif tag == "rPh":
+            self.in_phonetic = False
         elif tag == "c":
             text = self._content()
             if text:
@@ -283,6 +296,8 @@ class _Cells:
             raise self.refuse(f"cell {self._place()} is an error ({raw[:20]}); correct or empty it")
         if self.kind == "b":
             return {"0": "FALSE", "1": "TRUE"}.get(raw.strip(), raw)
+        if self.kind == "n":
+            return raw.strip().removesuffix(".0")  # as Google writes whole numbers
         if self.kind != "s":
             return _plain(raw)
         if not (raw.isdecimal() and len(raw) < 10 and int(raw) < len(self.texts)):

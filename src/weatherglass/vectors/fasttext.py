@@ -129,7 +129,7 @@ def _header(path: Path, content: mmap.mmap) -> tuple[_Layout, tuple[int, int], i
     # The shortest entry is a zero byte, a count and a type.
     if not plausible or entries != words + labels or entries * (1 + _ENTRY.size) > len(content):
         raise VectorFileError(
-            f"{path}: damaged: its header promises {entries} entries ({words} words, {labels} labels) of {width} "
+            f"{path}: damaged: its header states {entries} entries ({words} words, {labels} labels) of {width} "
             f"dimensions, which do not fit together or into {len(content)} bytes"
         )
     if buckets and longest > LONGEST_NGRAM:

@@ -57,7 +57,7 @@ class Layout:
     @property
     def expected(self) -> str:
         """Return the width and its source for messages."""
-        source = "most lines have" if self.count is None else "the first line promises"
+        source = "most lines have" if self.count is None else "the first line states"
         return f"{source} {self.width}"
 
 
@@ -82,7 +82,7 @@ def read_text(file: BinaryIO, collector: Collector) -> WordVectors:
         scan.block(block)
     if layout.count not in (None, scan.words):
         raise VectorFileError(
-            f"{collector.path}: the first line promises {layout.count} words, but {scan.words} follow; "
+            f"{collector.path}: the first line states {layout.count} words, but {scan.words} follow; "
             "the file may be cut off"
         )
     if unfinished and unfinished[0].strip():
@@ -453,6 +453,6 @@ def read_binary(file: BinaryIO, collector: Collector) -> WordVectors:
         position = space + 1 + size
     if window.content[position : window.length].strip() or file.read(BLOCK).strip():
         raise VectorFileError(
-            f"{collector.path}: the first line promises {count} words, but the file continues after them"
+            f"{collector.path}: the first line states {count} words, but the file continues after them"
         )
     return collector.finish(width, "word2vec binary")

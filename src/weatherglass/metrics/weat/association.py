@@ -119,7 +119,7 @@ def _unknown(text: str) -> UnknownNameError:
     # For a similarity alone, such as "cosine", its default statistic is suggested.
     hint = f"; did you mean '{text}/mean'?" if text in SIMILARITIES else did_you_mean(text, names)
     return UnknownNameError(
-        f"unknown measure '{shown(text)}'{hint} (a measure is similarity/statistic, or a glob over them, or "
+        f"unknown metric '{shown(text)}'{hint} (an association is similarity/statistic, a glob over these, or "
         f"{', '.join(GROUPS)}; similarities: {', '.join(SIMILARITIES.names())}; "
         f"statistics: {', '.join(STATISTICS.names())})"
     )

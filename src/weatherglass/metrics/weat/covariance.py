@@ -150,8 +150,8 @@ def fit_graphical_lasso(vectors: Matrix) -> tuple[Fit, float]:
     fit = graphical_lasso(S, penalty)  # from scratch, because a fold of a few vectors can be a poor start
     if fit.gap > GAP:
         raise UnitError(
-            f"the graphical lasso of {len(vectors)} vectors came no nearer than {fit.gap:.2g} in "
-            f"{MOST_ITERATIONS} iterations; use --covariance ledoit-wolf"
+            f"the graphical lasso of {len(vectors)} vectors did not converge in {MOST_ITERATIONS} iterations (gap "
+            f"{fit.gap:.2g}); use --covariance ledoit-wolf"
         )
     return fit, penalty
 

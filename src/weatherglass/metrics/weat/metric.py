@@ -239,6 +239,6 @@ def under_profile(metrics: Iterable[Metric], profile: str) -> list[Metric]:
     changed: list[Metric] = []
     for metric in metrics:
         if not isinstance(metric, Weat):
-            raise WeatherglassError(f"profile '{chosen}' is one of WEAT's; {metric.name} has none")
+            raise WeatherglassError(f"profile '{chosen}' is for WEAT; {metric.name} has no profiles")
         changed.append(metric if metric.profile else replace(metric, profile=chosen))
     return changed

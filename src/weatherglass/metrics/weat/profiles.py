@@ -222,7 +222,7 @@ PROFILES: dict[str, Profile] = {
             alternatives=("observed",),
             test=without_ties,
             draws="as may2019, but only sums beyond the observed one count",
-            caution="the side of the test is chosen after looking, so its true level is twice the nominal one; "
+            caution="the side of the test is chosen after seeing the data, so its true level is twice the nominal one; "
             "equal sums do not count, so p can be 0; the sign of d is dropped",
             habits="single words as input, also for contextual models",
             absolute=True,
@@ -244,7 +244,7 @@ PROFILES: dict[str, Profile] = {
             test=with_replacement,
             draws="10 000 draws with replacement, (hits + 1) / (draws + 1)",
             caution="words are drawn with replacement: this is not a permutation test and p has no guaranteed level; "
-            "two-sided p is wrong where the statistic is negative",
+            "two-sided p is wrong if the statistic is negative",
             habits="word vectors; a set that lacks more than 20 % of its words makes the result NaN",
         ),
         Profile(
@@ -253,7 +253,7 @@ PROFILES: dict[str, Profile] = {
             alternatives=("greater",),
             test=without_the_observed,
             draws="all partitions up to 100 000, else 1 000 draws; only sums beyond the observed one count",
-            caution="the observed partition is not counted, so p can be 0, which no permutation test can show",
+            caution="the observed partition is not counted, so p can be 0, which is impossible in a permutation test",
             habits="word vectors; when words are missing, the other set is trimmed at random",
         ),
     )

@@ -193,7 +193,7 @@ def delimited_texts(
                 continue
             if len(row) <= last:
                 raise CorpusError(
-                    f"{path}, line {rows.line_num}: {len(row)} columns, but '{names[last]}' is number {last + 1}"
+                    f"{path}, line {rows.line_num}: {len(row)} columns, but '{names[last]}' is column {last + 1}"
                 )
             if all(matches(row[place], wanted) for place, wanted in conditions):
                 yield from row[column].splitlines()

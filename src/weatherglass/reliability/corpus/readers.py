@@ -206,7 +206,7 @@ def _documents(path: Path, format: str, field: str, where: Where) -> Iterator[st
 def reader_versions(files: Iterable[Path], format: str = "") -> dict[str, int]:
     """Return the versions of the readers of some files, by format.
 
-    They are part of the key of an encoded corpus, except for plain text and JSON lines, whose readers have no versions.
+    They are part of the key of an encoded corpus, except for plain text and JSON lines, for which the content suffices.
     """
     formats = {format} if format else {format_of(path) for path in files}
     return {name: READERS.get(name).version for name in sorted(formats - {TEXT, JSON_LINES})}
@@ -242,7 +242,7 @@ class NotUnicodeError(Exception):
         start = error.object[:2]
         encoding = "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin1"
         super().__init__(
-            f"not UTF-8 (byte 0x{error.object[error.start]:02x}); convert it, such as by: iconv -f {encoding} -t utf-8"
+            f"not UTF-8 (byte 0x{error.object[error.start]:02x}); convert it with: iconv -f {encoding} -t utf-8"
         )
         self.line = line
 

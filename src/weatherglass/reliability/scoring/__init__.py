@@ -40,7 +40,7 @@ def find_rules(names: Iterable[str]) -> tuple[WordScorer, ...]:
 def _rule(name: str) -> ScoringRule:
     rule = RULES.get(name)
     if rule.name != name:
-        raise WeatherglassError(f"rule '{name}' calls itself '{rule.name}'; the two names should be the same")
+        raise WeatherglassError(f"rule '{name}' has the name '{rule.name}'; register it under that name")
     return rule
 
 

@@ -37,7 +37,7 @@ def neighbours(vectors: Vectors, rows: Integers, k: int) -> Iterator[tuple[slice
         raise ValueError(f"k = {k} neighbours need at least {k + 1} words, but there are {len(vectors)}")
     norms = np.sqrt(np.einsum("vd,vd->v", vectors, vectors, dtype=np.float64))
     if not norms.all():
-        raise ValueError("a zero vector has no cosine to anything")
+        raise ValueError("a zero vector has no cosine")
     units = (vectors / norms[:, None].astype(np.float32)).astype(np.float32, copy=False)
     error = np.float32((vectors.shape[1] + 8) * 2.0**-24)
     parts = -(

@@ -189,7 +189,7 @@ def _what_would_be_needed(grid: Grid, tails: Sequence[Tail], budget: Budget, met
         cost = cost_of(name, tails, budget)
         needs.append(f"{name} {cost}")
     return (
-        f"an exact p of {grid.size} + {grid.n - grid.size} elements does not fit {budget.seconds:g} s and "
+        f"an exact p of {grid.size} + {grid.n - grid.size} elements does not fit into {budget.seconds:g} s and "
         f"{budget.bytes / 1e9:g} GB ({'; '.join(needs)}); raise the budget, or use 'bounds'"
     )
 

@@ -215,7 +215,7 @@ class Cost:
 
     def __str__(self) -> str:
         if math.isinf(self.seconds):
-            return "is out of reach"
+            return "is not feasible"
         return f"needs about {self.seconds:.2g} s and {self.bytes / 1e9:.2g} GB"
 
 
