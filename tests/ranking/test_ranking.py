@@ -24,8 +24,8 @@ from weatherglass.cli import app
 from weatherglass.encoders.base import Asked, Coverage, Encoder, Input, text_of
 from weatherglass.errors import WeatherglassError
 from weatherglass.ranking.change import changes
-from weatherglass.ranking.compare import OVERALL, REST, Comparison
-from weatherglass.ranking.judge import CONTEXTS, ONE_NAME, SLOTS, judge
+from weatherglass.ranking.compare import OVERALL, REST, GroupComparison
+from weatherglass.ranking.judge import CONTEXTS, ONE_NAME, OTHER_SLOTS, judge
 from weatherglass.ranking.ranking import load_ranking, parse_top
 from weatherglass.ranking.texts import NO_TOPIC
 from weatherglass.stats import Outcome
@@ -59,7 +59,7 @@ def audit(model: Any, groups: Any = GROUPS, **more: Any) -> wg.Ranking:
     return wg.rank(model, QUERIES, PASSAGES, groups, **more)
 
 
-def overall(found: wg.Ranking) -> Comparison:
+def overall(found: wg.Ranking) -> GroupComparison:
     return next(one for one in found.overall if one.y != REST)
 
 
@@ -229,7 +229,7 @@ def test_groups_that_differ_in_pronouns_are_at_most_limited() -> None:
     passages = {topic: [f"{text} and {{their}} CV" for text in texts] for topic, texts in PASSAGES.items()}
     groups = {"X": {"names": X, "their": "her", "them": "her"}, "Y": Y}
     one = overall(wg.rank(Planted(3.0), QUERIES, passages, groups))
-    assert (one.differing_slots, one.outcome, one.limit) == (("their",), Outcome.LIMITED, SLOTS)
+    assert (one.differing_slots, one.outcome, one.limit) == (("their",), Outcome.LIMITED, OTHER_SLOTS)
     assert overall(wg.rank(Planted(3.0), QUERIES, PASSAGES, groups)).outcome == Outcome.ROBUST
 
 
@@ -320,14 +320,16 @@ def test_a_top_that_is_neither_a_share_nor_a_number_of_places_is_refused(top: An
 BASE = cache(lambda: overall(audit(Planted(0.0))))
 
 
-def row(topic: str, p: float, p_random: float | None = None, value: float = 0.8) -> Comparison:
+def row(topic: str, p: float, p_random: float | None = None, value: float = 0.8) -> GroupComparison:
     return replace(
         BASE(), topic=topic, p=p, p_random=p if p_random is None else p_random, win_rate=value, deciding=()
     )
 
 
 def test_the_tree_of_outcomes_takes_the_first_that_fits() -> None:
-    def outcome(first: Comparison, *topics: Comparison, smallest: float | None = None) -> tuple[str, str]:
+    def outcome(
+        first: GroupComparison, *topics: GroupComparison, smallest: float | None = None
+    ) -> tuple[str, str]:
         judged = judge([first, *topics], smallest=smallest)[0]
         return judged.outcome, judged.limit
 

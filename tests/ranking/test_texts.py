@@ -14,8 +14,8 @@ from weatherglass.catalogue.published import word_set
 from weatherglass.errors import CatalogueError, UnknownNameError, WeatherglassError
 from weatherglass.ranking.texts import (
     NO_TOPIC,
-    Group,
     Materials,
+    NameGroup,
     Text,
     filled,
     group_names,
@@ -43,7 +43,7 @@ def test_own_texts_are_twelve_occupations_and_say_nothing_about_a_person_but_the
     for text in (*queries, *passages):
         assert not GENDERED.search(text.text), text.text
         assert 15 <= len(text.text.split()) <= 60
-    women = Group("women", ("Ann", "Eve"), {"they": "she", "their": "her"})
+    women = NameGroup("women", ("Ann", "Eve"), {"they": "she", "their": "her"})
     copies = [filled(text.text, women, "Ann") for text in passages]
     assert all(copy.count("Ann") == 1 for copy in copies)
     assert any(re.search(r"\b[Hh]er\b", copy) for copy in copies)
@@ -61,7 +61,7 @@ def test_own_groups_are_parts_of_the_catalogues_lists(name: str) -> None:
 
 
 def test_slots_are_filled_with_the_words_of_the_group() -> None:
-    women = Group("women", ("Ann", "Eve"), {"they": "she", "their": "her", "title": "Ms"})
+    women = NameGroup("women", ("Ann", "Eve"), {"they": "she", "their": "her", "title": "Ms"})
     passage = "{title} {name}, {they}, {their}, {Their}, {{sic}}, {them}"
     assert filled(passage, women, "Ann") == "Ms Ann, she, her, Her, {sic}, them"
 
@@ -105,7 +105,7 @@ def test_a_text_file_has_one_text_per_line_whatever_commas_it_has(tmp_path: Path
 )
 def test_groups_are_read_with_their_pronouns(tmp_path: Path, name: str, content: str) -> None:
     groups = groups_of(str(write(tmp_path, name, content)))
-    assert groups == (Group("A", ("Ann", "Eve"), {"they": "she"}), Group("B", ("Ben", "Tom")))
+    assert groups == (NameGroup("A", ("Ann", "Eve"), {"they": "she"}), NameGroup("B", ("Ben", "Tom")))
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,14 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
+class Encoding:
+    """The observation of one input: a vector, or a log-probability per token."""
+
+    values: AnyVector
+    coverage: Coverage
+
+
+@dataclass(frozen=True, slots=True)
 class Observations:
     """The results of a model for its inputs, with their coverage."""
 
@@ -98,6 +106,11 @@ class Observations:
         if isinstance(self.values, list):
             raise EncoderError(f"{self.what} are an array per input, not a matrix")
         return self.values
+
+    def by_input(self) -> dict[Asked, Encoding]:
+        """Return the observation of each input, by its shortest form."""
+        rows = zip(self.inputs, self.values, self.coverage, strict=True)
+        return {plain(asked): Encoding(values, covered) for asked, values, covered in rows}
 
     def known(self, row: int) -> bool:
         """Return whether the model could read an input, at least in part."""

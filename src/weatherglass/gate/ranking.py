@@ -7,14 +7,14 @@ from dataclasses import dataclass, fields
 
 from weatherglass.gate.conditions import Condition, parse
 from weatherglass.ranking.change import changes
-from weatherglass.ranking.compare import COLUMNS, OVERALL, Comparison
+from weatherglass.ranking.compare import COLUMNS, OVERALL, GroupComparison
 from weatherglass.ranking.ranking import Ranking
 from weatherglass.stats import Outcome
 from weatherglass.stats.selection import FourFifths
 
 COLUMN_KINDS: Mapping[str, str] = {
     each.name: "number" if str(each.type).startswith(("float", "int")) else "text"
-    for each in fields(Comparison)
+    for each in fields(GroupComparison)
 }
 """What a condition may name, and whether it is a number or a text."""
 WORDS: Mapping[str, Collection[str]] = {
@@ -37,7 +37,7 @@ def ranking_conditions(fail_if: Sequence[str]) -> list[Condition]:
 class RankingBreach:
     """A reason for the gate to fail."""
 
-    comparison: Comparison | None
+    comparison: GroupComparison | None
     """The comparison that meets the condition; None where a condition found no comparison to ask."""
     reason: str
 
@@ -86,7 +86,7 @@ def _asks_ratio(condition: Condition) -> bool:
     return any(name.startswith("impact_ratio") for name in condition.columns)
 
 
-def _breach(condition: Condition, row: Comparison) -> RankingBreach | None:
+def _breach(condition: Condition, row: GroupComparison) -> RankingBreach | None:
     values = {name: getattr(row, name) for name in COLUMNS}
     texts = {name: " ".join(value) for name, value in values.items() if isinstance(value, tuple)}
     holds = condition.decide({**values, **texts})

@@ -16,7 +16,7 @@ from weatherglass.stats.win_rate import exchange_p
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RankChange:
     """How the difference between the mean ranks of two groups changed, over all contexts.
 
     A difference is the win rate minus 0.5 where there are two groups; with more, names are ranked among all of them.
@@ -37,7 +37,7 @@ class Change:
         return abs(self.after) > abs(self.before) and self.p_adjusted <= alpha
 
 
-def changes(before: Ranking, after: Ranking) -> list[Change]:
+def changes(before: Ranking, after: Ranking) -> list[RankChange]:
     """Return the change of every two groups, names that both models know taken as pairs.
 
     One model of each audit is compared whatever its name; of several, those with the same name.
@@ -68,7 +68,7 @@ def _by_model(ranking: Ranking) -> dict[str, list[RankedName]]:
     return models
 
 
-def _changes(model: str, before: list[RankedName], after: list[RankedName]) -> list[Change]:
+def _changes(model: str, before: list[RankedName], after: list[RankedName]) -> list[RankChange]:
     earlier: Mapping[str, float] = {one.name: one.mean_rank for one in before}
     groups: dict[str, list[RankedName]] = {}
     for one in after:
@@ -80,5 +80,5 @@ def _changes(model: str, before: list[RankedName], after: list[RankedName]) -> l
         names, n_x = [*groups[x], *groups[y]], len(groups[x])
         old, new = np.array([earlier[one.name] for one in names]), np.array([one.mean_rank for one in names])
         was, now = (float(ranks[:n_x].mean() - ranks[n_x:].mean()) for ranks in (old, new))
-        found.append(Change(model, x, y, was, now, exchange_p(new - old, n_x).p_value))
+        found.append(RankChange(model, x, y, was, now, exchange_p(new - old, n_x).p_value))
     return found

@@ -29,7 +29,7 @@ REST = "the rest"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class GroupComparison:
     """Two groups of names in the contexts of one topic, or in all contexts."""
 
     model: str
@@ -102,7 +102,7 @@ class Comparison:
         return cls(**{**record, **tuples})
 
 
-COLUMNS = tuple(each.name for each in fields(Comparison))
+COLUMNS = tuple(each.name for each in fields(GroupComparison))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class Interaction:
     p: float
 
 
-def compare_groups(scores: Scores, model: str, top: float, alpha: float = 0.05) -> list[Comparison]:
+def compare_groups(scores: Scores, model: str, top: float, alpha: float = 0.05) -> list[GroupComparison]:
     """Return every comparison: over all contexts and by topic, all pairs of groups and, of three or more, each with
     the rest.
 
@@ -163,7 +163,7 @@ class _Part:
         self.rates = rate_of_names(self.chosen, self.queries)
         self.exposure = rate_of_names(standing.exposure(), self.queries)
 
-    def compared(self, model: str, topic: str, x: int, y: int | None) -> Comparison:
+    def compared(self, model: str, topic: str, x: int, y: int | None) -> GroupComparison:
         scores, groups = self.scores, self.scores.groups
         in_x = np.flatnonzero(scores.group == x)
         in_y = np.flatnonzero(scores.group != x if y is None else scores.group == y)
@@ -177,7 +177,7 @@ class _Part:
         deciding: list[int] = []
         if found.significance.p_value <= self.alpha:
             deciding = deciding_names(wins, n_x, self.alpha)
-        return Comparison(
+        return GroupComparison(
             model=model,
             topic=topic,
             x=groups[x].name,

@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from weatherglass.ranking.compare import OVERALL, REST, Comparison
+from weatherglass.ranking.compare import OVERALL, REST, GroupComparison
 from weatherglass.stats import Outcome
 from weatherglass.stats.multiplicity import adjust
 
-CONTEXTS, ONE_NAME, SLOTS = "contexts", "one name", "slots"
+CONTEXTS, ONE_NAME, OTHER_SLOTS = "contexts", "one name", "other slots"
 """Limits: contexts like these may not show it; without one name p is above alpha; the groups differ in pronouns or
 titles, too, which all names of a group share."""
 
 
 def judge(
-    comparisons: Sequence[Comparison], alpha: float = 0.05, smallest: float | None = None
-) -> list[Comparison]:
+    comparisons: Sequence[GroupComparison], alpha: float = 0.05, smallest: float | None = None
+) -> list[GroupComparison]:
     """Return the comparisons with adjusted p and outcome, in the order given.
 
     Args:
@@ -45,12 +45,12 @@ def judge(
     return judged
 
 
-def _both(row: Comparison) -> float:
+def _both(row: GroupComparison) -> float:
     """Return the larger p of the two readings; 1 where there is no reading beyond these contexts."""
     return 1.0 if row.p_random is None else max(row.p, row.p_random)
 
 
-def _marked_signs(row: Comparison, judged: Sequence[Comparison], alpha: float) -> set[bool]:
+def _marked_signs(row: GroupComparison, judged: Sequence[GroupComparison], alpha: float) -> set[bool]:
     """Return the directions of the topics that are significant after correction, for the same groups."""
     same = [
         one
@@ -60,14 +60,16 @@ def _marked_signs(row: Comparison, judged: Sequence[Comparison], alpha: float) -
     return {one.win_rate > 0.5 for one in same if one.p_adjusted is not None and one.p_adjusted <= alpha}
 
 
-def _outcome(row: Comparison, marked: set[bool], alpha: float, smallest: float | None) -> tuple[Outcome, str]:
+def _outcome(
+    row: GroupComparison, marked: set[bool], alpha: float, smallest: float | None
+) -> tuple[Outcome, str]:
     assert row.p_adjusted is not None
     assert row.p_both_adjusted is not None
     if row.p_adjusted <= alpha:
         if row.p_both_adjusted > alpha:
             return Outcome.LIMITED, CONTEXTS
         if row.differing_slots:
-            return Outcome.LIMITED, SLOTS
+            return Outcome.LIMITED, OTHER_SLOTS
         return (Outcome.LIMITED, ONE_NAME) if row.deciding else (Outcome.ROBUST, "")
     if len(marked) == 2:
         return Outcome.CONFLICTING, ""

@@ -13,7 +13,7 @@ from weatherglass.errors import ClusterError, OutputError, WeatherglassError, re
 from weatherglass.ranking.compare import (
     COLUMNS,
     OVERALL,
-    Comparison,
+    GroupComparison,
     Interaction,
     compare_groups,
     interaction_of,
@@ -104,7 +104,7 @@ class Ranking:
     Like those of `Run`, the methods that show it import `report/show.py` when they are called.
     """
 
-    comparisons: list[Comparison]
+    comparisons: list[GroupComparison]
     """By model: over all contexts, then by topic."""
     interactions: list[Interaction] = field(default_factory=list)
     names: list[RankedName] = field(default_factory=list)
@@ -120,7 +120,7 @@ class Ranking:
         return float(self.record.get("settings", {}).get("alpha", RankOptions().alpha))
 
     @property
-    def overall(self) -> list[Comparison]:
+    def overall(self) -> list[GroupComparison]:
         """Return the comparisons over all contexts."""
         return [one for one in self.comparisons if one.topic == OVERALL]
 
@@ -140,7 +140,7 @@ class Ranking:
         """Return the results that `to_json` made a record of."""
         record = dict(content)
         return cls(
-            [Comparison.from_json(one) for one in record.pop("comparisons")],
+            [GroupComparison.from_json(one) for one in record.pop("comparisons")],
             [Interaction(**one) for one in record.pop("interactions")],
             [RankedName(**one) for one in record.pop("names")],
             [Example(**one) for one in record.pop("examples")],

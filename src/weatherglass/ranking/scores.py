@@ -24,8 +24,8 @@ from weatherglass.ranking.texts import (
     ALL,
     FEWEST,
     NO_TOPIC,
-    Group,
     Materials,
+    NameGroup,
     check_groups,
     filled,
     lines_of,
@@ -54,7 +54,7 @@ ScoreJournal = Journal[dict[str, Any]]
 class Scores:
     """The scores of all copies, names down and contexts across; a context is a query with a passage."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[NameGroup, ...]
     values: Matrix
     """In the order of the groups and their names."""
     topics: tuple[str, ...]
@@ -192,7 +192,7 @@ class _Asking:
 
 def _known_groups(
     ask: _Asking, materials: Materials
-) -> tuple[tuple[Group, ...], Vector | None, tuple[str, ...]]:
+) -> tuple[tuple[NameGroup, ...], Vector | None, tuple[str, ...]]:
     """Return the groups without names that the model does not know, the pieces of each name, and the dropped names."""
     names = [name for _, name in materials.names]
     both = " ".join(names[:2])
@@ -285,7 +285,7 @@ def _standing(ask: _Asking, scores: Scores, materials: Materials, background: Pa
     return Standing(above, tied, np.full(scores.values.shape[1], size + 1))
 
 
-def read_scores(path: Path, groups: tuple[Group, ...]) -> Scores:
+def read_scores(path: Path, groups: tuple[NameGroup, ...]) -> Scores:
     """Return the scores in a table with the columns query, passage, name and score, and optionally topic.
 
     Queries and passages may be numbers or any other text that identifies them.

@@ -40,7 +40,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class NameGroup:
     """Names that are compared with those of other groups."""
 
     name: str
@@ -65,7 +65,7 @@ class Materials:
 
     queries: tuple[Text, ...]
     passages: tuple[Text, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[NameGroup, ...]
 
     def __post_init__(self) -> None:
         check_groups(self.groups)
@@ -76,7 +76,7 @@ class Materials:
         _check_topics(self.queries, self.passages)
 
     @property
-    def names(self) -> list[tuple[Group, str]]:
+    def names(self) -> list[tuple[NameGroup, str]]:
         """Return every name with its group."""
         return [(group, name) for group in self.groups for name in group.names]
 
@@ -89,10 +89,10 @@ class Materials:
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
 
 
-def filled(passage: str, group: Group, name: str) -> str:
+def filled(passage: str, group: NameGroup, name: str) -> str:
     """Return a passage with its slots filled for one name.
 
-    >>> filled("{name} and {their} work. {They} left.", Group("women", ("Ann", "Eve"), {"their": "her"}), "Ann")
+    >>> filled("{name} and {their} work. {They} left.", NameGroup("women", ("Ann", "Eve"), {"their": "her"}), "Ann")
     'Ann and her work. They left.'
     """
     words = {slot: group.word(slot) for slot in SLOTS[1:]}
@@ -106,7 +106,7 @@ def slots_in(passages: Iterable[Text]) -> frozenset[str]:
     return frozenset(CAPITALISED.get(slot, slot) for slot in found) - {"name"}
 
 
-def check_groups(groups: Sequence[Group]) -> None:
+def check_groups(groups: Sequence[NameGroup]) -> None:
     """Check that there are at least two groups of at least two names, and that no name is in two of them.
 
     Raises:
@@ -179,7 +179,7 @@ def _check_topics(queries: Sequence[Text], passages: Sequence[Text]) -> None:
             )
 
 
-def _check_slots(where: str, passage: str, groups: Sequence[Group]) -> None:
+def _check_slots(where: str, passage: str, groups: Sequence[NameGroup]) -> None:
     try:
         parts = list(Formatter().parse(passage))
     except ValueError:
@@ -274,7 +274,7 @@ def group_names() -> list[str]:
     return list(shipped_toml(__package__, "groups"))
 
 
-def groups_of(given: Any) -> tuple[Group, ...]:
+def groups_of(given: Any) -> tuple[NameGroup, ...]:
     """Return groups from what a caller gives.
 
     Args:
@@ -304,15 +304,15 @@ def groups_of(given: Any) -> tuple[Group, ...]:
     return _groups_in(path)
 
 
-def _own_group(entry: Mapping[str, Any]) -> Group:
+def _own_group(entry: Mapping[str, Any]) -> NameGroup:
     """Return a group of the catalogue: a set, or the part of it from one name or up to one name."""
     names = word_set(entry["set"]).words
     start = names.index(entry["first"]) if "first" in entry else 0
     end = names.index(entry["last"]) + 1 if "last" in entry else len(names)
-    return Group(entry["name"], tuple(names[start:end]), factors=tuple(entry.get("factors", ())))
+    return NameGroup(entry["name"], tuple(names[start:end]), factors=tuple(entry.get("factors", ())))
 
 
-def _group(name: str, entry: Any, where: str) -> Group:
+def _group(name: str, entry: Any, where: str) -> NameGroup:
     table = entry if isinstance(entry, Mapping) else {"names": entry}
     for key in table:
         if key not in (known := ("names", *SLOTS[1:], "factors")):
@@ -328,10 +328,10 @@ def _group(name: str, entry: Any, where: str) -> Group:
         ):
             raise CatalogueError(f"{where}: group '{shown(name)}' should have a list of names")
     words = {slot: str(table[slot]) for slot in SLOTS[1:] if slot in table}
-    return Group(name, tuple(names or ()), words, tuple(factors))
+    return NameGroup(name, tuple(names or ()), words, tuple(factors))
 
 
-def _groups_in(path: Path) -> tuple[Group, ...]:
+def _groups_in(path: Path) -> tuple[NameGroup, ...]:
     """Return the groups of a table with a row per name."""
     from weatherglass.storage.tables import read_rows
 
@@ -344,7 +344,7 @@ def _groups_in(path: Path) -> tuple[Group, ...]:
             raise CatalogueError(
                 f"{row.place}: the slots of group '{shown(row['group'])}' differ between its rows"
             )
-    return tuple(Group(group, tuple(some), words[group]) for group, some in names.items())
+    return tuple(NameGroup(group, tuple(some), words[group]) for group, some in names.items())
 
 
 def lines_of(path: Path) -> Iterator[str]:

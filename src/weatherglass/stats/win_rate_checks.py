@@ -123,7 +123,7 @@ def at_equal_pieces(
 
 
 @dataclass(frozen=True, slots=True)
-class Contrast:
+class InteractionContrast:
     """A difference of differences between the mean ranks of four groups."""
 
     value: float
@@ -131,7 +131,7 @@ class Contrast:
     interval: Interval
 
 
-def interaction(groups: Sequence[Vector], alpha: float = 0.05) -> Contrast | None:
+def interaction(groups: Sequence[Vector], alpha: float = 0.05) -> InteractionContrast | None:
     """Return (XA − XB) − (YA − YB) of the mean ranks of four groups of names, by t on Welch's degrees of freedom.
 
     No exchange of labels is exact beside main effects. None if no group varies.
@@ -148,4 +148,4 @@ def interaction(groups: Sequence[Vector], alpha: float = 0.05) -> Contrast | Non
     df = float(combined_df(variances, [len(group) - 1 for group in groups]))
     half = float(upper_point(alpha / 2, df)) * se
     p = float(two_sided_p(np.asarray(value / se), df))
-    return Contrast(value, p, Interval(value - half, value + half, 1 - alpha))
+    return InteractionContrast(value, p, Interval(value - half, value + half, 1 - alpha))

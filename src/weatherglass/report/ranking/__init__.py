@@ -7,8 +7,8 @@ from typing import Any
 
 from weatherglass.audit.results import Outcome
 from weatherglass.catalogue.names import model_names
-from weatherglass.ranking.compare import OVERALL, REST, Comparison
-from weatherglass.ranking.judge import ONE_NAME, SLOTS
+from weatherglass.ranking.compare import OVERALL, REST, GroupComparison
+from weatherglass.ranking.judge import ONE_NAME, OTHER_SLOTS
 from weatherglass.ranking.ranking import Ranking
 from weatherglass.report.layout import Bold, Column, Dim, table_lines, wrapped
 from weatherglass.report.numbers import counted, effect, format_p, p_value, percent, to
@@ -62,17 +62,17 @@ def _model_lines(ranking: Ranking, model: str, label: str, width: int, every: bo
         yield from wrapped(note, width)
 
 
-def headline(overall: Sequence[Comparison]) -> Comparison:
+def headline(overall: Sequence[GroupComparison]) -> GroupComparison:
     """Return the comparison of two groups with the smallest p; pairs come before comparisons with the rest."""
     return min(overall, key=lambda one: (one.y == REST, one.p, -abs(one.win_rate - 0.5)))
 
 
-def _sorted(rows: Sequence[Comparison]) -> list[Comparison]:
+def _sorted(rows: Sequence[GroupComparison]) -> list[GroupComparison]:
     return sorted(rows, key=lambda one: -one.win_rate)
 
 
 def _table(
-    rows: Sequence[tuple[tuple[str, ...], Comparison]], headings: Sequence[str], alpha: float, width: int
+    rows: Sequence[tuple[tuple[str, ...], GroupComparison]], headings: Sequence[str], alpha: float, width: int
 ) -> Iterator[str]:
     """Yield a row for each comparison, after the cells that name it."""
     columns = [
@@ -102,7 +102,7 @@ def _table(
         yield Dim(line) if one.outcome == Outcome.INCONCLUSIVE else line
 
 
-def _drawn(row: Comparison) -> str:
+def _drawn(row: GroupComparison) -> str:
     """Return the interval on an axis from 0 to 1, with the line at one half and the mark at the win rate."""
     line, middle = [" "] * CELLS, CELLS // 2
     line[middle] = "│"
@@ -118,7 +118,7 @@ def _drawn(row: Comparison) -> str:
     return "".join(line)
 
 
-def sentence(row: Comparison, rows: Sequence[Comparison], alpha: float) -> str:
+def sentence(row: GroupComparison, rows: Sequence[GroupComparison], alpha: float) -> str:
     """Return what a comparison over all contexts shows, in one or two sentences.
 
     Args:
@@ -155,16 +155,16 @@ def sentence(row: Comparison, rows: Sequence[Comparison], alpha: float) -> str:
     return said[Outcome(row.outcome)]
 
 
-def _limit(row: Comparison) -> str:
+def _limit(row: GroupComparison) -> str:
     if row.limit == ONE_NAME:
         return f"It depends on single names: without {row.deciding[0]}, p is above the significance level."
-    if row.limit == SLOTS:
+    if row.limit == OTHER_SLOTS:
         slots = ", ".join(f"{{{slot}}}" for slot in row.differing_slots)
         return f"The groups also differ in {slots}, which all names of a group share: p does not account for that."
     return "Whether other queries and passages like these would show it is unknown."
 
 
-def _standing_out(topics: Sequence[Comparison], alpha: float) -> str:
+def _standing_out(topics: Sequence[GroupComparison], alpha: float) -> str:
     """Return which topics are significant after correction, by the group that ranks higher."""
     found = [one for one in _sorted(topics) if one.p_adjusted is not None and one.p_adjusted <= alpha]
     parts = []
@@ -177,7 +177,7 @@ def _standing_out(topics: Sequence[Comparison], alpha: float) -> str:
     return "; ".join(parts)
 
 
-def notes(ranking: Ranking, row: Comparison) -> Iterator[str]:
+def notes(ranking: Ranking, row: GroupComparison) -> Iterator[str]:
     """Yield sentences on selection, pieces, chance, interaction and dropped names of one comparison over all."""
     yield selection_sentence(row, ranking.record.get("settings", {}))
     names, ahead = row.names_x + row.names_y, row.x if row.places >= 0 else row.y
@@ -201,7 +201,7 @@ def notes(ranking: Ranking, row: Comparison) -> Iterator[str]:
         )
 
 
-def selection_sentence(row: Comparison, settings: Mapping[str, Any]) -> str:
+def selection_sentence(row: GroupComparison, settings: Mapping[str, Any]) -> str:
     """Return how often each group is selected, and what the four-fifths rule says."""
     top = settings.get("top", 0.1)
     pool = f"top {percent(top)}" if top < 1 else counted(int(top), "place")
@@ -221,7 +221,7 @@ def selection_sentence(row: Comparison, settings: Mapping[str, Any]) -> str:
     return f"{rates}. Impact ratio {effect(row.impact_ratio)}{interval}: {rule}."
 
 
-def pieces_sentence(row: Comparison) -> str | None:
+def pieces_sentence(row: GroupComparison) -> str | None:
     """Return how the tokenizer splits the names, and the win rate at an equal number of pieces; None if unknown."""
     if row.pieces_x is None or row.pieces_y is None or row.win_rate_pieces is None:
         return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from weatherglass.catalogue.names import capitalised, model_names
-from weatherglass.ranking.compare import OVERALL, REST, Comparison
+from weatherglass.ranking.compare import OVERALL, REST, GroupComparison
 from weatherglass.ranking.ranking import Example, RankedName, Ranking
 from weatherglass.report.kit import render
 from weatherglass.report.measures import BLUE, ORANGE, SOFT
@@ -95,14 +95,14 @@ def _example(ranking: Ranking, example: Example, names: Sequence[RankedName]) ->
     }
 
 
-def _forest_rows(rows: Sequence[Comparison]) -> list[Comparison]:
+def _forest_rows(rows: Sequence[GroupComparison]) -> list[GroupComparison]:
     """Return the topics of the two groups with the smallest p, the highest win rate first, then all topics."""
     first = headline([one for one in rows if one.topic == OVERALL])
     topics = [one for one in rows if (one.x, one.y) == (first.x, first.y) and one.topic != OVERALL]
     return [*sorted(topics, key=lambda one: -one.win_rate), first]
 
 
-def _cells(one: Comparison) -> dict[str, str]:
+def _cells(one: GroupComparison) -> dict[str, str]:
     """Return the cells of a comparison in the table of all of them."""
     return {
         "topic": "all topics" if one.topic == OVERALL else one.topic,
@@ -124,7 +124,7 @@ def _x(share: float) -> float:
     return LEFT + share * (WIDTH - LEFT - RIGHT)
 
 
-def forest(rows: Sequence[Comparison]) -> Markup:
+def forest(rows: Sequence[GroupComparison]) -> Markup:
     """Draw the win rate of each comparison from 0 to 1: mark, interval, and thin the interval for other contexts."""
     parts = []
     for number, one in enumerate(rows):
@@ -187,7 +187,7 @@ def _figure(parts: Sequence[str], rows: int, label: str) -> Markup:
     )
 
 
-def figure_of(rows: Sequence[Comparison], alpha: float) -> Figure:
+def figure_of(rows: Sequence[GroupComparison], alpha: float) -> Figure:
     """Return the same forest as a figure of matplotlib.
 
     Args:

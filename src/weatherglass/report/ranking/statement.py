@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from weatherglass.ranking.compare import OVERALL, REST, Comparison
+from weatherglass.ranking.compare import OVERALL, REST, GroupComparison
 from weatherglass.ranking.ranking import Ranking
 from weatherglass.report.numbers import effect, interval, percent
 
@@ -42,7 +42,7 @@ def statement(ranking: Ranking) -> dict[str, Any]:
     }
 
 
-def _selection(one: Comparison) -> dict[str, Any]:
+def _selection(one: GroupComparison) -> dict[str, Any]:
     return {
         "model": one.model,
         "topic": one.topic,
