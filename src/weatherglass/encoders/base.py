@@ -14,10 +14,19 @@ from weatherglass.errors import EncoderError
 from weatherglass.warnings import Warning
 
 Kind = Literal["text", "query", "passage"]
-What = Literal["vectors", "token-vectors", "log-probabilities", "unmasked-log-probabilities", "scores"]
+What = Literal[
+    "vectors",
+    "token-vectors",
+    "log-probabilities",
+    "unmasked-log-probabilities",
+    "attended-log-probabilities",
+    "scores",
+]
 
 VECTORS: frozenset[What] = frozenset({"vectors"})
-PER_TOKEN: frozenset[What] = frozenset({"log-probabilities", "unmasked-log-probabilities", "scores"})
+PER_TOKEN: frozenset[What] = frozenset(
+    {"log-probabilities", "unmasked-log-probabilities", "attended-log-probabilities", "scores"}
+)
 """Observations with an array per input, of a number per token; a score is one number for the whole text."""
 STATIC: frozenset[What] = frozenset({"vectors", "token-vectors"})
 """The observations of static word vectors; the vector of a word does not depend on its text."""
