@@ -15,8 +15,8 @@ from tests.faults.commands import COMMANDS, NAMES, Ended, Server, left_over
 from tests.faults.conftest import Disk, Undisturbed
 from tests.messages import mentions
 
-from weatherglass.encoders.base import Asked, Coverage
-from weatherglass.encoders.cache import Encoding, EncodingCache
+from weatherglass.encoders.base import Asked, Coverage, Encoding
+from weatherglass.encoders.cache import EncodingCache
 from weatherglass.storage.journal import append_whole
 
 SHARES = (0.0, 0.2, 0.5, 0.8)

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, ttest_1samp
 
 from weatherglass.arrays import Integers, Vector
 from weatherglass.errors import UnitError
@@ -22,6 +22,7 @@ from weatherglass.stats.pairs import (
     stereoset_figures,
 )
 from weatherglass.stats.relabelling import sign_flip_test
+from weatherglass.stats.robustness import paired_change_of_values
 
 ALPHA = 0.05
 OPTIONS = PValueOptions("auto", Budget(), 0.01, 0)
@@ -200,3 +201,41 @@ def test_level_and_coverage_in_many_planted_worlds(terms: int, pairs: int, sprea
         assert covered >= 0.88, (theta, covered)
         if theta == 0.5:
             assert level <= 0.07
+
+
+def change_by_units(before: Share, after: Share) -> tuple[float | None, float | None, float | None]:
+    """The paired change of two models as `compare` computes it: each unit is left out of both."""
+    without = [
+        {("XY", str(unit)): share.without(unit).value for unit in range(len(share.leads))}
+        for share in (before, after)
+    ]
+    found = paired_change_of_values(before.value, after.value, without[0], without[1], ALPHA)
+    return found.low, found.high, found.p
+
+
+def test_two_models_are_compared_by_a_paired_t_test_over_terms() -> None:
+    rng = np.random.default_rng(8)
+    terms = np.arange(60) % 12
+    shares = [
+        share_of(rng.normal(mean, 1, 60), rng.normal(0, 1, 60), terms, over_units=True) for mean in (0, 1)
+    ]
+    low, high, p = change_by_units(*shares)
+    difference = 50 * (shares[1].scores - shares[0].scores)
+    assert p == pytest.approx(ttest_1samp(difference, 0).pvalue)
+    assert low is not None
+    assert high is not None
+    assert low + high == pytest.approx(2 * difference.mean())
+
+
+def test_the_level_of_a_comparison_of_equal_models() -> None:
+    rng = np.random.default_rng(9)
+    rejected = 0
+    for _ in range(200):
+        own = rng.normal(0, 1, 20)[:, np.newaxis]  # what both models have in common
+        shares = [
+            share_of((own + rng.normal(0, 1, (20, 6))).ravel(), np.zeros(120), np.repeat(np.arange(20), 6))
+            for _ in range(2)
+        ]
+        p = change_by_units(*shares)[2]
+        rejected += p is not None and p <= ALPHA
+    assert rejected / 200 <= 0.1

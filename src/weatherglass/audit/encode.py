@@ -14,6 +14,7 @@ from weatherglass.encoders.base import (
     PER_TOKEN,
     Asked,
     Coverage,
+    Encoding,
     Model,
     ModelEncoder,
     Observations,
@@ -22,7 +23,7 @@ from weatherglass.encoders.base import (
     plain,
     text_of,
 )
-from weatherglass.encoders.cache import CachedEncoder, Encoding, encodings_of
+from weatherglass.encoders.cache import CachedEncoder
 from weatherglass.encoders.views import (
     CachedViews,
     LayeredEncoder,
@@ -111,7 +112,7 @@ def observe(
         size = CHUNK if in_parts else max(1, len(distinct))
         for start in range(0, len(distinct), size):
             some = distinct[start : start + size]
-            known |= encodings_of(_observed(model, some, what))
+            known |= _observed(model, some, what).by_input()
             progress.advance(len(some))
     rows = [known[asked] for asked in distinct]
     coverage = [row.coverage for row in rows]
@@ -144,7 +145,7 @@ def _elsewhere(
     for outcome in backend.map(observe_chunk, chunks):
         if outcome.value is None:
             raise outcome.error or EncoderError(f"{model.name}: no {what} came back")
-        known |= (cached.store if cached else encodings_of)(outcome.value)
+        known |= (cached.store if cached else Observations.by_input)(outcome.value)
         progress.advance(len(outcome.unit.inputs))
     return known
 

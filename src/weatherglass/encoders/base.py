@@ -14,10 +14,19 @@ from weatherglass.errors import EncoderError
 from weatherglass.warnings import Warning
 
 Kind = Literal["text", "query", "passage"]
-What = Literal["vectors", "token-vectors", "log-probabilities", "unmasked-log-probabilities", "scores"]
+What = Literal[
+    "vectors",
+    "token-vectors",
+    "log-probabilities",
+    "unmasked-log-probabilities",
+    "attended-log-probabilities",
+    "scores",
+]
 
 VECTORS: frozenset[What] = frozenset({"vectors"})
-PER_TOKEN: frozenset[What] = frozenset({"log-probabilities", "unmasked-log-probabilities", "scores"})
+PER_TOKEN: frozenset[What] = frozenset(
+    {"log-probabilities", "unmasked-log-probabilities", "attended-log-probabilities", "scores"}
+)
 """Observations with an array per input, of a number per token; a score is one number for the whole text."""
 STATIC: frozenset[What] = frozenset({"vectors", "token-vectors"})
 """The observations of static word vectors; the vector of a word does not depend on its text."""
@@ -82,6 +91,14 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
+class Encoding:
+    """The observation of one input: a vector, or a log-probability per token."""
+
+    values: AnyVector
+    coverage: Coverage
+
+
+@dataclass(frozen=True, slots=True)
 class Observations:
     """The results of a model for its inputs, with their coverage."""
 
@@ -98,6 +115,11 @@ class Observations:
         if isinstance(self.values, list):
             raise EncoderError(f"{self.what} are an array per input, not a matrix")
         return self.values
+
+    def by_input(self) -> dict[Asked, Encoding]:
+        """Return the observation of each input, by its shortest form."""
+        rows = zip(self.inputs, self.values, self.coverage, strict=True)
+        return {plain(asked): Encoding(values, covered) for asked, values, covered in rows}
 
     def known(self, row: int) -> bool:
         """Return whether the model could read an input, at least in part."""

@@ -28,6 +28,7 @@ from weatherglass.encoders.base import (
     Asked,
     Coverage,
     Encoder,
+    Encoding,
     ModelEncoder,
     Observations,
     What,
@@ -72,20 +73,6 @@ CREATE TABLE encodings (
     PRIMARY KEY (encoder, what, input)
 );
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Encoding:
-    """The observation of one input: a vector, or a log-probability per token."""
-
-    values: AnyVector
-    coverage: Coverage
-
-
-def encodings_of(observed: Observations) -> dict[Asked, Encoding]:
-    """Return observations by input."""
-    rows = zip(observed.inputs, observed.values, observed.coverage, strict=True)
-    return {plain(asked): Encoding(values, covered) for asked, values, covered in rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,7 +375,7 @@ class CachedEncoder(Encoder):
 
     def store(self, fresh: Observations) -> dict[Asked, Encoding]:
         """Write observations, possibly from another process, to the cache, and return them by input."""
-        encodings = encodings_of(fresh)
+        encodings = fresh.by_input()
         self.cache.put(self._identity, self.name, encodings, fresh.what)
         return encodings
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from weatherglass.arrays import Integers, Vector
+from weatherglass.arrays import AnyMatrix, Integers, Vector
 from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.model_files import (
     TOKENIZER,
@@ -443,6 +443,26 @@ class TorchModel:
         with torch.inference_mode():
             predicted = torch.log_softmax(logits[rows, places].double(), dim=-1)
             return cast(Vector, predicted[torch.arange(len(ids)), ids].cpu().numpy())
+
+    def attention_received(self, pieces: Sequence[Pieces], padding: int) -> AnyMatrix:
+        """Return the attention that each token of texts of one length receives: the mean over layers, heads and tokens.
+
+        Raises:
+            EncoderError: if the model does not report its attention.
+        """
+        config = getattr(self.inner, "config", None)
+        before = getattr(config, "_attn_implementation", None)
+        # The faster implementations do not report their weights.
+        self.inner.set_attn_implementation("eager")
+        try:
+            attentions = self._forward(pieces, padding, output_attentions=True).attentions
+        finally:
+            if before:
+                self.inner.set_attn_implementation(before)
+        if not attentions:
+            raise EncoderError("the model does not report its attention")
+        received = sum(layer.double().mean(dim=(1, 2)) for layer in attentions) / len(attentions)
+        return cast(AnyMatrix, received.cpu().numpy())
 
     def _forward(self, pieces: Sequence[Pieces], padding: int, **options: bool) -> Any:
         """Return the output of the model for a batch."""

@@ -58,7 +58,7 @@ NO_CONTEXT = "the first token has no context, so it has no probability"
 
 LANGUAGE_MODEL: dict[str, frozenset[What]] = {
     "causal": frozenset({"log-probabilities"}),
-    "masked": frozenset({"log-probabilities", "unmasked-log-probabilities"}),
+    "masked": frozenset({"log-probabilities", "unmasked-log-probabilities", "attended-log-probabilities"}),
 }
 """What a model with each kind of head gives besides vectors."""
 
@@ -333,7 +333,8 @@ class TransformerEncoder(Encoder):
 
         A causal model predicts a token from those before it. A masked model predicts it from all others, with the token
         masked; for a word at a span, all its pieces are masked, and those of a hidden word. Without a mask, the model
-        reads all tokens of the text and predicts each of them.
+        reads all tokens of the text and predicts each of them; attended log-probabilities are these times the attention
+        that the token receives.
         """
         is_causal = self.head == "causal"
         if is_causal:
@@ -352,16 +353,20 @@ class TransformerEncoder(Encoder):
         for batch in by_equal_length(lengths, self._batch_size, model.logits_per_batch):
             some = [jobs[job] for job in batch]
             cells = [(copy, row, token) for copy, (row, tokens) in enumerate(some) for token in tokens]
+            given = [
+                _masked(pieces[row], [*(at[row][token] for token in tokens), *hidden.get(row, [])], mask)
+                for row, tokens in some
+            ]
+            copies, places = [copy for copy, _, _ in cells], [at[row][token] for _, row, token in cells]
             found = model.log_probabilities(
-                [
-                    _masked(pieces[row], [*(at[row][token] for token in tokens), *hidden.get(row, [])], mask)
-                    for row, tokens in some
-                ],
+                given,
                 padding,
-                [copy for copy, _, _ in cells],
-                [at[row][token] - is_causal for _, row, token in cells],
+                copies,
+                [place - is_causal for place in places],
                 [pieces[row].ids[at[row][token]] for _, row, token in cells],
             )
+            if what == "attended-log-probabilities":
+                found = found * model.attention_received(given, padding)[copies, places]
             for (_, row, token), value in zip(cells, found, strict=True):
                 values[row][token] = value
         coverage = [

@@ -38,6 +38,7 @@ METRICS: Registry[MakeMetrics] = Registry(
         "direct-bias": "weatherglass.metrics.direct_bias:direct_bias",
         "crows-pairs": "weatherglass.metrics.pairs:crows_pairs",
         "aul": "weatherglass.metrics.pairs:aul",
+        "aula": "weatherglass.metrics.pairs:aula",
         "stereoset": "weatherglass.metrics.pairs:stereoset",
         "log-probability": "weatherglass.metrics.log_probability:log_probability",
     },
@@ -45,7 +46,7 @@ METRICS: Registry[MakeMetrics] = Registry(
 )
 
 DEFAULT_METRIC = "cosine/mean"
-OBSERVED = ("vectors", "log-probabilities", "unmasked-log-probabilities")
+OBSERVED = ("vectors", "log-probabilities", "unmasked-log-probabilities", "attended-log-probabilities")
 """The kinds of observation that a model can return."""
 _CALL = re.compile(r"(?P<name>[a-z][\w-]*)(?:\((?P<arguments>.*)\))?")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any, ClassVar, NamedTuple
 
@@ -148,6 +148,7 @@ def _info(needs: str, summary: str, source: str, caution: str, targets: Count) -
 TWO_OR_THREE = Count(2, 3)
 MASKED = "log-probabilities"
 UNMASKED = "unmasked-log-probabilities"
+ATTENDED = "attended-log-probabilities"
 NOT_THE_BEST = (
     "50 is the value without preference, not the best value: a model that knows nothing has it, too"
 )
@@ -208,6 +209,21 @@ class AllUnmasked(PairMetric):
 
 
 @dataclass(frozen=True)
+class Attended(AllUnmasked):
+    """AUL with the log-probability of a token times the attention that it receives (AULA)."""
+
+    info = replace(
+        AllUnmasked.info,
+        needs=ATTENDED,
+        summary="share of pairs whose stereotypical sentence is more probable, tokens weighted by attention",
+    )
+
+    @property
+    def name(self) -> str:
+        return "aula"
+
+
+@dataclass(frozen=True)
 class StereoSet(PairMetric):
     """The mean log-probability of the word that fills the template; of the whole sentence without one.
 
@@ -258,6 +274,12 @@ def aul(arguments: Sequence[str], named: Mapping[str, str]) -> list[AllUnmasked]
     """Return the metric of the spelling `aul`, which takes no parameter."""
     read_parameters("aul", arguments, named, ())
     return [AllUnmasked()]
+
+
+def aula(arguments: Sequence[str], named: Mapping[str, str]) -> list[Attended]:
+    """Return the metric of the spelling `aula`, which takes no parameter."""
+    read_parameters("aula", arguments, named, ())
+    return [Attended()]
 
 
 def stereoset(arguments: Sequence[str], named: Mapping[str, str]) -> list[StereoSet]:

@@ -1,4 +1,4 @@
-"""Kurita et al. (2019), "Measuring Bias in Contextualized Word Representations": WEAT on log-probabilities.
+"""Reproduce Kurita et al. (2019), "Measuring Bias in Contextualized Word Representations": WEAT on log-probabilities.
 
 The paper has one number for each template and attribute word, and permutes these cells. Cells of one word are not
 independent, so each of its five tests is judged by cell, as published, and by word. The scores of the words of one

@@ -1,4 +1,4 @@
-"""Nadeem, Bethke & Reddy (2021), "StereoSet: Measuring stereotypical bias in pretrained language models".
+"""Reproduce Nadeem, Bethke & Reddy (2021), "StereoSet: Measuring stereotypical bias in pretrained language models".
 
 The authors released the score of every sentence for eleven models. Their figures are computed again from these files,
 and each stereotype score gets what the paper does not have: an exact p over target terms, and an interval.

@@ -12,23 +12,23 @@ from weatherglass.arrays import Matrix, Vector
 
 @dataclass(frozen=True, slots=True)
 class Generalisability:
-    """How well one specification, or the mean of all, distinguishes models as any other would."""
+    """How well one specification, or the mean of all, predicts how others distinguish models."""
 
     relative: float
-    """For one specification: the share of the variance that is between models; it decides how stable rankings are."""
+    """The share of the variance of one specification that is between models; a larger share means stabler rankings."""
     absolute: float
-    """The same if the size of d counts, too, so that a specification with larger d for all models lowers it."""
+    """The same if the size of d also counts; it is lower if a specification has a larger d for all models."""
     relative_of_mean: float
     """The relative coefficient of the mean over all specifications."""
     absolute_of_mean: float
     kendall_w: float
-    """Agreement of the specifications' rankings of the models: 1 if all are the same, 0 for none."""
+    """The agreement of the rankings of models by specifications, from 0 for none to 1 if all are the same."""
     models: int
     specifications: int
 
 
 def generalisability(d: Matrix) -> Generalisability | None:
-    """Return the coefficients of a table of d, models down and specifications across; None below two of either."""
+    """Return the coefficients of a table of d, model × specification; None if there are fewer than two of either."""
     models, specifications = d.shape
     if min(models, specifications) < 2:
         return None
@@ -56,8 +56,8 @@ def generalisability(d: Matrix) -> Generalisability | None:
 
 
 def kendall_w(d: Matrix) -> float:
-    """Return Kendall's coefficient of concordance, corrected for ties: models are ranked down each column."""
-    from scipy.stats import rankdata  # here: it takes 0.5 s to import, and one model is not ranked
+    """Return Kendall's coefficient of concordance of the rankings of models in each column, corrected for ties."""
+    from scipy.stats import rankdata  # imported here, because it takes 0.5 s and one model is not ranked
 
     models, judges = d.shape
     ranks = np.apply_along_axis(rankdata, 0, d)
@@ -72,30 +72,30 @@ def kendall_w(d: Matrix) -> float:
 
 DRAWS = 2_000
 ROUNDING = 1e-9
-"""Numbers closer than this share of the largest count as equal."""
+"""Numbers are equal if they differ by less than this share of the largest."""
 LEAST_TESTS = 5
-"""With fewer tests, tau has few possible values and depends too much on a single test."""
+"""The least number of tests; with fewer, tau has few possible values and depends too much on a single test."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankAgreement:
-    """How alike two rankings are: 1 the same, −1 reversed, NaN with too few tests or where one ranks nothing."""
+    """The similarity of two rankings: 1 if they are the same, −1 if they are reversed, NaN if it is undefined."""
 
     tau: float
     low: float | None
-    """Ends of a 95 % percentile interval over drawn tests; None where tau is NaN."""
+    """The lower end of a 95 % percentile interval over drawn tests; None if tau is NaN."""
     high: float | None
 
 
 def too_few_tests(tests: int) -> str:
-    """Return why there is no tau over this many tests; an empty string from `LEAST_TESTS` on."""
+    """Return why there is no tau for this many tests; empty if there are at least `LEAST_TESTS`."""
     if tests >= LEAST_TESTS:
         return ""
     return f"Kendall's tau needs {LEAST_TESTS} tests that all metrics measured, and there are {tests}"
 
 
 def kendall_tau(first: Vector, second: Vector) -> float:
-    """Return Kendall's tau-b of two rows of numbers; ties count for neither side.
+    """Return Kendall's tau-b of two rows of numbers; ties do not count.
 
     >>> kendall_tau(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
     0.3333333333333333
@@ -111,7 +111,7 @@ def _taus(first: Matrix, second: Matrix) -> Vector:
 
 
 def _signs_of_differences(rows: Matrix) -> Matrix:
-    """Return the sign of the difference of each two numbers of a row; numbers that differ only by rounding are tied."""
+    """Return the signs of the differences between all numbers of a row; differences due to rounding are ties."""
     i, j = np.triu_indices(rows.shape[1], 1)
     differences = rows[:, i] - rows[:, j]
     rounding = ROUNDING * np.abs(rows).max(axis=1, keepdims=True)
@@ -119,14 +119,14 @@ def _signs_of_differences(rows: Matrix) -> Matrix:
 
 
 def rank_agreement(first: Matrix, second: Matrix, seed: int = 0) -> RankAgreement:
-    """Compute the agreement of two rankings of things (across) by their mean over tests (down).
+    """Compute the agreement of two rankings of columns by their mean over tests, which are rows.
 
-    The things are fixed; the tests are a sample, and are drawn with replacement for the interval, the same for both.
+    The columns are fixed. The tests are a sample; for the interval, the same tests are drawn with replacement for both.
 
     Args:
-        first: the size of the effects by one metric, tests down, things across.
-        second: by another metric, on the same tests.
-        seed: of the draws.
+        first: the size of the effects by one metric, a row per test.
+        second: the size of the effects by another metric, on the same tests.
+        seed: the seed of the draws.
     """
     tests = len(first)
     if tests < LEAST_TESTS:
@@ -143,7 +143,7 @@ def rank_agreement(first: Matrix, second: Matrix, seed: int = 0) -> RankAgreemen
 
 @lru_cache(maxsize=4)
 def _drawn_shares(tests: int, seed: int) -> Matrix:
-    """Return the share of each test (across) in each draw (down); cached because pairs of metrics share their tests."""
+    """Return the share of each test (column) in each draw (row); cached, because pairs of metrics share their tests."""
     drawn = np.random.default_rng(seed).integers(0, tests, (DRAWS, tests))
     places = drawn + tests * np.arange(DRAWS)[:, np.newaxis]
     return np.bincount(places.ravel(), minlength=DRAWS * tests).reshape(DRAWS, tests) / tests

@@ -18,8 +18,17 @@ from tests.messages import mentions, naming
 
 from weatherglass.arrays import AnyMatrix, AnyVector
 from weatherglass.encoders import load_encoder
-from weatherglass.encoders.base import PER_TOKEN, Asked, Coverage, Encoder, Input, Observations, What
-from weatherglass.encoders.cache import CachedEncoder, Encoding, EncodingCache
+from weatherglass.encoders.base import (
+    PER_TOKEN,
+    Asked,
+    Coverage,
+    Encoder,
+    Encoding,
+    Input,
+    Observations,
+    What,
+)
+from weatherglass.encoders.cache import CachedEncoder, EncodingCache
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import DamageWarning, EncoderError
 

@@ -200,6 +200,28 @@ def test_unmasked_log_probabilities_are_those_of_one_pass(tiny_model: TinyModel,
         np.testing.assert_allclose(found, expected, atol=CLOSE)
 
 
+@pytest.mark.parametrize("family", ["bert-masked", "roberta-masked"])
+def test_attended_log_probabilities_are_weighted_by_attention(tiny_model: TinyModel, family: str) -> None:
+    import torch
+
+    folder = tiny_model(family)
+    tokenizer, model = loaded(folder, "AutoModelForMaskedLM")
+    unmasked, attended = (
+        encoder(folder).observe(SENTENCES, "unmasked-log-probabilities").values,
+        encoder(folder).observe(SENTENCES, "attended-log-probabilities").values,
+    )
+    before = model.config._attn_implementation
+    model.set_attn_implementation("eager")
+    for text, one, other in zip(SENTENCES, unmasked, attended, strict=True):
+        ids = tokenizer(text, return_tensors="pt")["input_ids"]
+        with torch.no_grad():
+            attentions = model(input_ids=ids, output_attentions=True).attentions
+        # As in the published code: the mean over layers, then heads, then the tokens that attend.
+        received = torch.cat(attentions, 0).mean(0).mean(0).mean(0)[1:-1]
+        np.testing.assert_allclose(other, one * received.numpy(), atol=CLOSE)
+    model.set_attn_implementation(before)
+
+
 @pytest.mark.parametrize("family", ["bert-masked", "gpt2-causal"])
 def test_other_texts_in_the_batch_change_nothing(tiny_model: TinyModel, family: str) -> None:
     model = encoder(tiny_model(family), dtype="float32")

@@ -224,8 +224,8 @@ def _embedding(path: Path) -> Reading:
 
 
 def _cache_samples(folder: Path) -> list[Sample]:
-    from weatherglass.encoders.base import Coverage
-    from weatherglass.encoders.cache import Encoding, EncodingCache
+    from weatherglass.encoders.base import Coverage, Encoding
+    from weatherglass.encoders.cache import EncodingCache
 
     cache = EncodingCache(folder / "cache" / "encodings.sqlite")
     cache.put(

@@ -206,7 +206,7 @@ def _documents(path: Path, format: str, field: str, where: Where) -> Iterator[st
 def reader_versions(files: Iterable[Path], format: str = "") -> dict[str, int]:
     """Return the versions of the readers of some files, by format.
 
-    They are part of the key of an encoded corpus, except for plain text and JSON lines, whose readers have no versions.
+    They are part of the key of an encoded corpus, except for plain text and JSON lines, for which the content suffices.
     """
     formats = {format} if format else {format_of(path) for path in files}
     return {name: READERS.get(name).version for name in sorted(formats - {TEXT, JSON_LINES})}

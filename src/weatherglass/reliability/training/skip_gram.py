@@ -120,7 +120,7 @@ def alias_table(weights: Vector) -> tuple[Singles, NDArray[np.int32]]:
 
 @njit(cache=True, nogil=True)
 def draw(state: np.uint64, itself: Singles, other: NDArray[np.int32]) -> int:
-    """Return the word for a state of the generator; the upper half is the place, and the lower half decides."""
+    """Return the word for a state of the generator; its upper half is the place, its lower half the random share."""
     words = np.uint64(itself.shape[0])
     place = int(np.int64(((state >> np.uint64(32)) * words) >> np.uint64(32)))
     share = np.float32((state >> np.uint64(8)) & np.uint64(0xFFFFFF)) * PER_UNIT
