@@ -87,3 +87,4 @@ def test_columns_of_a_frame_are_sets() -> None:
     frame = DataFrame({"maths": ["sum", "root", "angle"], "arts": ["poem", "dance", None]})
     test = wg.test(X={"maths": frame["maths"]}, Y=frame["arts"], A=A, B=B)
     assert [each.words for each in test.targets] == [("sum", "root", "angle"), ("poem", "dance")]
+    assert test.categories == ("maths", "arts", "A", "B")
