@@ -47,7 +47,7 @@ def test_a_model_is_whatever_a_run_takes_behind_the_words_or_before_them(kind: s
         wg.word_map(WORDS, (A, B), model),
         wg.word_map(model, WORDS, (A, B)),
         wg.word_map(WORDS, [A, B], model=model),
-        wg.word_map(model, facts, (A, B)),  # type: ignore[arg-type]
+        wg.word_map(model, facts, (A, B)),
     ):
         assert [word.word for word in found.words] == [word.word for word in expected]
         effects = [word.effect_size for word in found.words]
