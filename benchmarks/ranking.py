@@ -1,6 +1,6 @@
 """Simulate ranking audits: the level of p without a preference, and the coverage of intervals (docs/methods 15).
 
-Run with `python -m benchmarks.ranking [--repetitions N] [--write FILE]`; 400 repetitions take two minutes on one core.
+Run with `python -m benchmarks.ranking [--repetitions N] [--write FILE]`; 400 repetitions take a minute on one core.
 
 A score is the effect of its name + that of its group in the query and in the passage + noise. In the world "contexts
 agree" the group's effect is the same everywhere; in "contexts differ" it varies over queries (and over passages if
@@ -24,6 +24,10 @@ from benchmarks._rows import write_between
 from scipy.special import ndtr
 
 from weatherglass.arrays import Matrix
+from weatherglass.ranking.compare import GroupComparison, compare_groups
+from weatherglass.ranking.judge import judge
+from weatherglass.ranking.scores import Scores
+from weatherglass.ranking.texts import NameGroup
 from weatherglass.stats.selection import p_of_copies, standing_among_copies
 from weatherglass.stats.win_rate import Contexts, win_rate
 
@@ -154,6 +158,50 @@ def _range(rates: Sequence[float]) -> str:
     return f"{100 * min(rates):.0f}–{100 * max(rates):.0f}"
 
 
+def whole_audit(differ: bool, rng: np.random.Generator) -> list[GroupComparison]:
+    """Return the judged comparisons of an audit without a preference, in the layout of the package's own texts.
+
+    Where topics differ, each favours a group by chance: what one topic shows is then true, and what all show is not.
+    """
+    topics, queries, passages, names = 12, 3, 4, 16
+    topic, query, passage = np.indices((topics, queries, passages)).reshape(3, -1)
+    scores = rng.normal(size=(2 * names, 1)) + NOISE * rng.normal(size=(2 * names, len(topic)))
+    if differ:
+        scores[:names] += TAU * rng.normal(size=topics)[topic]
+    groups = tuple(NameGroup(side, tuple(f"{side}{n}" for n in range(names))) for side in "XY")
+    labels = tuple(f"topic {number}" for number in range(topics))
+    numbers = (topic, topic * queries + query, topic * passages + passage)
+    return judge(compare_groups(Scores(groups, scores, labels, *numbers), "simulated", 0.1, ALPHA), ALPHA)
+
+
+def outcomes(repetitions: int) -> tuple[list[str], list[str]]:
+    """Return how often whole audits without a preference find one, over all and in any topic."""
+    lines = [
+        "| topics | over all robust | robust or limited | any topic robust | robust or limited |",
+        "|---|---|---|---|---|",
+    ]
+    missed = []
+    for differ in (False, True):
+        rng, counts = np.random.default_rng(int(differ)), np.zeros(4)
+        for _ in range(repetitions):
+            whole, *by_topic = (one.outcome for one in whole_audit(differ, rng))
+            found = ((whole,), by_topic)
+            counts += [
+                bool({*some} & {*words}) for some in found for words in (("robust",), ("robust", "limited"))
+            ]
+        rates = (counts / repetitions).tolist()
+        lines.append(
+            f"| {'differ' if differ else 'agree'} | {' | '.join(f'{100 * rate:.0f}' for rate in rates)} |"
+        )
+        checked = rates[:1] if differ else rates
+        missed += [
+            f"whole audits: {rate:.3f} above {ALPHA}"
+            for rate in checked
+            if wrong(rate, 0, ALPHA, repetitions)
+        ]
+    return lines, missed
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table, write it between its marks if asked, and exit with 1 if a rate is out of bounds."""
     parser = argparse.ArgumentParser(
@@ -163,7 +211,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--write", type=Path, metavar="FILE")
     options = parser.parse_args(arguments)
     lines, missed = table(options.repetitions)
-    print("\n".join([*lines, *missed]))
+    further, more = outcomes(max(1, options.repetitions // 3))
+    missed += more
+    print("\n".join([*lines, "", *further, *missed]))
     if options.write:
         write_between(options.write, MARK, lines)
     sys.exit(1 if missed else 0)

@@ -9,8 +9,6 @@ from weatherglass.lazy import lazy_names
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from weatherglass.api.audits import run as run
     from weatherglass.api.mitigation import mitigate as mitigate
     from weatherglass.api.multiverses import multiverse as _multiverse
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
     from weatherglass.audit.run import Run as Run
     from weatherglass.audit.settings import Settings as Settings
     from weatherglass.audit.stored import load_run as load_run
-    from weatherglass.audit.word_map import WordMap
     from weatherglass.audit.word_map import word_map as _words
     from weatherglass.audit.word_map import word_map as word_map
     from weatherglass.catalogue import list_tests as list_tests
@@ -38,7 +35,7 @@ if TYPE_CHECKING:
     from weatherglass.ranking.ranking import Ranking as Ranking
 
     multiverse = _multiverse
-    words: Callable[..., WordMap] = _words  # the model may be the first argument
+    words = _words
     test = _test
     study = _study  # Type checkers treat an import under another name as private.
 

@@ -47,7 +47,7 @@ def test_a_model_is_whatever_a_run_takes_behind_the_words_or_before_them(kind: s
         wg.word_map(WORDS, (A, B), model),
         wg.word_map(model, WORDS, (A, B)),
         wg.word_map(WORDS, [A, B], model=model),
-        wg.word_map(model, facts, (A, B)),  # type: ignore[arg-type]
+        wg.word_map(model, facts, (A, B)),
     ):
         assert [word.word for word in found.words] == [word.word for word in expected]
         effects = [word.effect_size for word in found.words]
@@ -87,3 +87,4 @@ def test_columns_of_a_frame_are_sets() -> None:
     frame = DataFrame({"maths": ["sum", "root", "angle"], "arts": ["poem", "dance", None]})
     test = wg.test(X={"maths": frame["maths"]}, Y=frame["arts"], A=A, B=B)
     assert [each.words for each in test.targets] == [("sum", "root", "angle"), ("poem", "dance")]
+    assert test.categories == ("maths", "arts", "A", "B")

@@ -531,6 +531,7 @@ CALLS: list[tuple[str, Call, dict[str, Any]]] = [
     ("word_map, attributes", lambda given, _: wg.word_map(["he"], given, VECTORS), ATTRIBUTES),
     ("word_map, model", lambda given, _: wg.word_map(["he"], "weat7", given), MODELS),
     ("word_map, model first", lambda given, _: wg.word_map(given, ["he"], "weat7"), MODELS),
+    ("words, words", lambda given, _: wg.words(given, "weat7", VECTORS), MAPPED),
     (
         "word_map, correction",
         lambda given, _: wg.word_map(["he"], "weat7", VECTORS, correction=given),

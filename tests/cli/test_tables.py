@@ -116,6 +116,7 @@ def test_facts_can_be_a_file_of_their_own(tmp_path: Path) -> None:
     [
         (["-w", "jobs.csv"], ["jobs.csv"]),
         (["-w", "lists/jobs"], ["lists/jobs"]),
+        (["-w", " "], ["blank"]),
         (["-w", "nurse", "--facts", "share"], ["--facts share", "--words FILE"]),
         (["--facts", "facts.csv"], ["facts.csv"]),
     ],

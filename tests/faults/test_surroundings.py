@@ -58,7 +58,10 @@ def start(arguments: list[str], cwd: Path) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-LOCKS = {"run": ".lock", "reliability run": ".lock", "multiverse": ".lock", "mitigate": "judged/run/.lock"}
+LOCKS = {
+    **dict.fromkeys(("run", "reliability run", "multiverse", "rank"), ".lock"),
+    "mitigate": "judged/run/.lock",
+}
 
 
 def is_locked(path: Path) -> bool:

@@ -50,6 +50,15 @@ def test_every_outcome_has_a_sentence_with_share_interval_and_p(found: wg.Rankin
     assert mentions(text, "Ann") is (outcome == Outcome.LIMITED)
 
 
+def test_a_topic_that_favours_the_other_group_is_named_beside_the_whole(found: wg.Ranking) -> None:
+    first = replace(found.overall[0], win_rate=0.7, outcome="robust")
+    chef = next(one for one in found.comparisons if (one.x, one.y, one.topic) == (first.x, first.y, "chef"))
+    other = replace(chef, win_rate=0.1, p_adjusted=0.001)
+    assert mentions(sentence(first, [first, other], 0.05), "chef", "of Y")
+    assert not mentions(sentence(first, [first, replace(other, p_adjusted=0.5)], 0.05), "chef")
+    assert not mentions(sentence(first, [first, replace(other, win_rate=0.9)], 0.05), "chef")
+
+
 def test_the_headline_is_the_pair_with_the_smallest_p(found: wg.Ranking) -> None:
     rows = [replace(one, p=0.5) for one in found.overall]
     rows[1], rows[4] = replace(rows[1], p=0.01), replace(rows[4], p=0.001)

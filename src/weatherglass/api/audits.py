@@ -80,7 +80,8 @@ def run(
     given: Sequence[Any] = (metrics, tests)
     asked_for, asked_tests = (some if isinstance(some, list | tuple) else [some] for some in given)
     selected = select_metrics(asked_for)
-    if list(asked_tests) == ["*"] and all(metric.info.shape.attributes.most == 0 for metric in selected):
+    all_tests = len(asked_tests) == 1 and isinstance(asked_tests[0], str) and asked_tests[0] == "*"
+    if all_tests and all(metric.info.shape.attributes.most == 0 for metric in selected):
         asked_tests = [PAIRS]
     named = [metric for metric in asked_for if not (isinstance(metric, str) and "*" in metric)]
     by_name = selected if len(named) == len(asked_for) else select_metrics(named) if named else []

@@ -211,7 +211,8 @@ def _rows(
     """Return a row per test and metric, before and after; a metric that does not fit a test has no row."""
     plain = PlannedModel.of(model.encoder)
     models = [replace(plain, name=BEFORE), replace(model, name=AFTER)]
-    metrics = select_metrics([DEFAULT_METRIC, *named])
+    # Transforms change vectors, so that metrics of anything else cannot change.
+    metrics = [each for each in select_metrics([DEFAULT_METRIC, *named]) if each.info.needs == "vectors"]
     plan = Plan(models, list(tests), metrics, Settings(trust="all"), {}, frozenset(m.name for m in metrics))
     call = {"called": "python", "function": "judge", "arguments": {}}
     registrations = () if workers.in_process else registrations_for(metrics, plan.settings.covariance)

@@ -94,8 +94,8 @@ class WordMap:
 
 
 def word_map(
-    words: Collection[str] | Mapping[str, float | None] | str | Path,
-    attributes: str | Test | Sequence[Sequence[str]] = DEFAULT_ATTRIBUTES,
+    words: Any,
+    attributes: Any = DEFAULT_ATTRIBUTES,
     model: Any = DEFAULT_MODEL,
     *,
     facts: str | None = None,
@@ -130,7 +130,7 @@ def word_map(
     one_of("correction", correction, ADJUSTMENTS)
     if not _are_words(words) and _are_words(attributes):
         given = model if model is not DEFAULT_MODEL else DEFAULT_ATTRIBUTES
-        words, attributes, model = attributes, given, words  # type: ignore[assignment]
+        words, attributes, model = attributes, given, words
     facts_of = _facts(words, facts)
     sets = _attribute_sets(attributes)
     workers = backend(jobs, scheduler, shared_dir)

@@ -151,7 +151,9 @@ def _set(place: Source, role: str, given: Words) -> tuple[ElementSet, list[Warni
         if len(given) != 1:
             raise place.error(role, f"should be {{category: words}} with one category, but has {len(given)}")
         category, given = next(iter(given.items()))
-    if hasattr(given, "dropna"):  # a column of a pandas frame, whose shorter columns end with NaN
+    elif isinstance(getattr(given, "name", None), str):
+        category = given.name  # of a column of a pandas frame
+    if hasattr(given, "dropna"):  # shorter columns of a frame end with NaN
         given = given.dropna()
     words = checked_texts(place, role, list(given) if isinstance(given, Iterable) else given)
     return distinct(role, checked_text(place, f"{role} (category)", category), [Element(w, w) for w in words])

@@ -157,9 +157,11 @@ def _is_file(name: str) -> bool:
     """Return whether a text is the name of a file.
 
     Raises:
-        WeatherglassError: if it can only be the name of a file, and there is none.
+        WeatherglassError: if it is blank, or can only be the name of a file, and there is none.
     """
     path = Path(name)
+    if not name.strip():
+        raise WeatherglassError("a word is blank; give a word or a file")
     if is_regular_file(path):
         return True
     if path.suffix.lower() in (*TABLES, *NOT_READ, ".txt", ".jsonl") or "/" in name:

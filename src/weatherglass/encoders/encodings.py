@@ -290,7 +290,8 @@ class EncodingsEncoder(Encoder):
     def notes(self) -> list[str]:
         models = sorted({encoded.model for encoded in self._contents if encoded.model})
         count = f"{len(self._paths)} files of" if len(self._paths) > 1 else "a file of"
-        return [f"'{self.name}': {count} encodings for {len(self._rows)} texts" + _made_by(models)]
+        source = f", made by {' and '.join(models)}" if models else ""
+        return [f"'{self.name}': {count} encodings for {len(self._rows)} texts{source}"]
 
     @cached_property
     def _contents(self) -> list[EncodedTexts]:
@@ -326,10 +327,6 @@ class EncodingsEncoder(Encoder):
             else Coverage((text,), (text,), "not in the file of encodings")
             for text in texts
         ]
-
-
-def _made_by(models: Sequence[str]) -> str:
-    return f", made by {' and '.join(models)}" if models else ""
 
 
 def _paths(target: str) -> list[Path]:

@@ -118,7 +118,11 @@ def related_words(words: Sequence[str], language: str, among: Sequence[Sequence[
     for stem, members in by_stem.items():
         if len(members) > 1 and stem not in ignored:
             groups[tuple(members)] = max(groups.get(tuple(members), ""), stem, key=len)
-    return [Related(stem, members) for members, stem in groups.items() if not _is_within(members, groups)]
+    return [
+        Related(stem, members)
+        for members, stem in groups.items()
+        if not any(set(members) < set(others) for others in groups)
+    ]
 
 
 def _stems(word: str, language: str) -> dict[str, None]:
@@ -135,7 +139,3 @@ def _stems(word: str, language: str) -> dict[str, None]:
                 if part.endswith(ending) and len(stem) >= least:
                     stems[stem] = None
     return stems
-
-
-def _is_within(members: Sequence[str], groups: Mapping[tuple[str, ...], str]) -> bool:
-    return any(set(members) < set(others) for others in groups)

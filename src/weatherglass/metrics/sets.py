@@ -13,6 +13,9 @@ from weatherglass.arrays import ArrayError, Integers, Matrix, real_array
 from weatherglass.catalogue.test import Element
 from weatherglass.errors import UnitError
 
+SHOWN = 5
+"""Largest number of unknown elements in an error message."""
+
 
 @dataclass(frozen=True, slots=True)
 class VectorSet:
@@ -71,9 +74,11 @@ def too_small(element_set: VectorSet, least: int) -> UnitError:
     needed = f"at least {least} {'is' if least == 1 else 'are'} needed"
     if not unknown:
         return UnitError(f"set {element_set.role} has {known} elements; {needed}")
+    missing = ", ".join(repr(text) for text in unknown[:SHOWN])
+    more = f" and {len(unknown) - SHOWN} more" if len(unknown) > SHOWN else ""
     return UnitError(
         f"only {known} of the {known + len(unknown)} elements of {element_set.category} are known to the "
-        f"model; {needed} (missing: {_shortened(unknown)})"
+        f"model; {needed} (missing: {missing}{more})"
     )
 
 
@@ -96,11 +101,6 @@ def row_keys(rows: Matrix) -> np.ndarray[Any, np.dtype[np.void]]:
     """Return the bytes of each row, by which rows are compared and sorted."""
     contiguous = np.ascontiguousarray(rows + 0.0)  # + 0.0 changes -0.0 to 0.0
     return contiguous.view(np.dtype((np.void, contiguous.dtype.itemsize * contiguous.shape[1]))).ravel()
-
-
-def _shortened(texts: Sequence[str], most: int = 5) -> str:
-    more = f" and {len(texts) - most} more" if len(texts) > most else ""
-    return ", ".join(repr(text) for text in texts[:most]) + more
 
 
 def unit_names(elements: Sequence[Element], permute: str) -> list[str]:

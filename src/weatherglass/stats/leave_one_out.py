@@ -267,17 +267,12 @@ def tested(
         if min(len(removal.x), len(removal.y)) < 1 or math.isnan(removal.effect_size):
             continue
         found = test(removal.x, removal.y, True)
-        if _is_rough(found):
+        if found.certified and found.p_low != found.p_high:  # p is known only between bounds
             if found.p_value <= alpha and place not in largest:
                 continue
             found = test(removal.x, removal.y, False)
         left_out[place] = left_out[place]._replace(p_value=found.p_value)
     return tuple(left_out)
-
-
-def _is_rough(found: Significance) -> bool:
-    """Return whether p is known only between bounds."""
-    return found.certified and found.p_low != found.p_high
 
 
 def _t_test_p(removal: Removal) -> float:

@@ -61,7 +61,8 @@ def as_matrix(given: Any, name: str, texts: Sequence[str]) -> AnyMatrix:
     Raises:
         EncoderError: for anything else, stating what is expected.
     """
-    expected = f"{name}: {_expected(len(texts))}"
+    count = len(texts)
+    expected = f"{name}: a list of {count} texts should give an array with {count} rows, one vector for each"
     try:
         matrix = real_array(given)
     except ArrayError as error:
@@ -71,10 +72,6 @@ def as_matrix(given: Any, name: str, texts: Sequence[str]) -> AnyMatrix:
     if matrix.ndim != 2 or len(matrix) != len(texts):
         raise EncoderError(f"{expected}, but gave an array of shape {matrix.shape}")
     return matrix
-
-
-def _expected(texts: int) -> str:
-    return f"a list of {texts} texts should give an array with {texts} rows, one vector for each"
 
 
 ACCEPTED = (

@@ -69,6 +69,7 @@ def assess(
     """
     rows = {target.name: rows_of(target, tensor) for target in lists}
     means = {rule: tensor.mean(rule) for rule in tensor.rules}
+    averages = {rule: mean.mean(1) for rule, mean in means.items()}
     groups = connected_groups(tensor.pairs)
     word_retest = {rule: _word_retest(tensor, rule, groups) for rule in tensor.rules}
     scaled = {scale: _rule_scores(means, scale) for scale in SCALES}
@@ -96,7 +97,7 @@ def assess(
             "consistency_queries": _query_consistency(keys, tensor, means, queries, groups),
             "consistency_pairs": _pair_consistency(keys, means, rows),
             "pearson": [
-                _pearson_of_means(keys, means, one, other) for one, other in combinations(raters(means), 2)
+                pearson_row(keys, averages, one, other) for one, other in combinations(raters(means), 2)
             ],
             "summary": [
                 {
@@ -119,7 +120,7 @@ def assess(
                 for name, chosen in rows.items()
             ],
         },
-        {rule: mean.mean(1) for rule, mean in means.items()},
+        averages,
     )
 
 
@@ -276,12 +277,6 @@ def _alpha_columns(estimates: Estimates, table: Matrix) -> Columns:
         "cases": table.shape[0],
         "note": estimates.reason,
     }
-
-
-def _pearson_of_means(keys: Columns, means: Mapping[str, Matrix], one: str, other: str) -> Columns:
-    """Return a row of the table: Pearson's r over the vocabulary, of scores averaged over seeds and pairs."""
-    averages = {rule: means[rule].mean(1) for rule in (one, other)}
-    return pearson_row(keys, averages, one, other)
 
 
 def pearson_row(keys: Columns, averages: Mapping[str, Vector], one: str, other: str) -> Columns:

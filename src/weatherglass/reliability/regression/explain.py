@@ -159,7 +159,8 @@ def explain_part(reliability: str, design: Design, progress: Progress | None = N
     models = {}
     warnings = list(design.warnings)
     for name, random in MODELS.items():
-        if "word" in random and not _has_repeated_words(design):
+        words = int(design.factors["word"].max()) + 1
+        if "word" in random and words == len(design.score):
             warnings.append(Warning.of("one-row-per-word"))
             continue
         fitted = fit(design, random)
@@ -192,10 +193,6 @@ def _compared_rules(scores: pl.DataFrame) -> pl.DataFrame:
     if "rule" not in scores.columns:
         return scores
     return scores.filter(pl.col("rule").is_in(raters(scores["rule"].unique().to_list())))
-
-
-def _has_repeated_words(design: Design) -> bool:
-    return int(design.factors["word"].max()) + 1 < len(design.score)
 
 
 def _collinearity_warnings(design: Design, factors: Mapping[str, float]) -> list[Warning]:

@@ -143,9 +143,12 @@ def sentence(row: GroupComparison, rows: Sequence[GroupComparison], alpha: float
     )
     start = size[0].upper() + size[1:]
     topics = [one for one in rows if one.topic != OVERALL and (one.x, one.y) == (row.x, row.y)]
+    # An average may hide topics that favour the other group.
+    against_it = [one for one in topics if (one.win_rate > 0.5) is not ahead]
+    but = f" But {there}." if (there := _standing_out(against_it, alpha)) else ""
     said = {
-        Outcome.ROBUST: f"{start}. Other queries and passages like these would show it, on average.",
-        Outcome.LIMITED: f"{start}. {_limit(row)}",
+        Outcome.ROBUST: f"{start}. Other queries and passages like these would show it, on average.{but}",
+        Outcome.LIMITED: f"{start}. {_limit(row)}{but}",
         Outcome.CONFLICTING: f"Topics disagree: {_standing_out(topics, alpha)}. Over all topics, {size}.",
         Outcome.ISOLATED: f"Single topics stand out: {_standing_out(topics, alpha)}. Over all topics, {size}.",
         Outcome.UNCONFIRMED: f"Not confirmed: {size}, which does not survive the correction for all comparisons.",
@@ -169,7 +172,7 @@ def _standing_out(topics: Sequence[GroupComparison], alpha: float) -> str:
     found = [one for one in _sorted(topics) if one.p_adjusted is not None and one.p_adjusted <= alpha]
     parts = []
     for ahead, group in ((True, "x"), (False, "y")):
-        some = [one for one in found if (one.win_rate > 0.5) is ahead]
+        some = [one for one in found if (one.win_rate > 0.5) is ahead][:: 1 if ahead else -1]
         if some:
             more = f" and {len(some) - MOST_TOPICS} more" if len(some) > MOST_TOPICS else ""
             listed = ", ".join(one.topic for one in some[:MOST_TOPICS])
