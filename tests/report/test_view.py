@@ -27,7 +27,7 @@ SOURCE = Path(wg.__file__).parent
 LOOKED_UP = {
     *(("base.py", name) for name in ("effect_size", "bias", "unbiased", "signed", "scale")),
     ("outcome.py", "mark"),
-    *(("robustness.py", name) for name in ("hangs_on", "<listcomp>", "<lambda>")),
+    *(("robustness.py", name) for name in ("decisive", "<listcomp>", "<lambda>")),
 }
 """What a report may call in the numeric rooms: properties of a result, and looking through what is stored."""
 

@@ -85,11 +85,11 @@ def test_a_result_hangs_on_the_word_without_which_p_is_largest(metric: str) -> N
         for place, role in enumerate("XYAB")
         for word in dict.fromkeys(test.sets[place].words)
     }
-    hangs_on = robustness_of(result).hangs_on("word", alpha)
-    assert hangs_on is not None
-    assert (hangs_on.role, hangs_on.name) == max(anew, key=lambda word: anew[word])
-    assert hangs_on.p_value == pytest.approx(max(anew.values()))
-    assert hangs_on.lifting == sum(p > alpha for p in anew.values()) > 1
+    decisive = robustness_of(result).decisive("word", alpha)
+    assert decisive is not None
+    assert (decisive.role, decisive.name) == max(anew, key=lambda word: anew[word])
+    assert decisive.p_value == pytest.approx(max(anew.values()))
+    assert decisive.lifting == sum(p > alpha for p in anew.values()) > 1
 
 
 def test_a_template_is_left_out_of_all_sets() -> None:

@@ -199,7 +199,7 @@ class _Group:
 
         if not self.signed_d:
             stable = [
-                row.robustness.hangs_on("word", alpha) is None if row.robustness else None
+                row.robustness.decisive("word", alpha) is None if row.robustness else None
                 for row in self.tested
             ]
             one_reading = self.tested[0].info.one_reading
@@ -217,7 +217,7 @@ class _Group:
                 tables=with_templates(row.tables, row) if row.tables else None,
                 pieces=None if row.pieces is None else np.array(row.pieces),
                 p_random=row.p_random,
-                stable=row.robustness.hangs_on("word", alpha) is None if row.robustness else None,
+                stable=row.robustness.decisive("word", alpha) is None if row.robustness else None,
                 bound=row.robustness.excluded_above if row.robustness else None,
             )
             tests.append(test)

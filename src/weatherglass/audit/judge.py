@@ -157,7 +157,7 @@ def floor_values(result: Result, alpha: float) -> dict[str, Any]:
 def _support_warnings(result: Result, alpha: float) -> Iterator[Warning]:
     """Yield a warning if a significant result depends on a single word or template."""
     for kind in ("word", "template"):
-        hangs_on = result.robustness.hangs_on(kind, alpha) if result.robustness else None
-        if hangs_on:
-            p, lifting = hangs_on.p_value, hangs_on.lifting
-            yield Warning.of("fragile", unit=kind, name=hangs_on.name, p=p, lifting=lifting, alpha=alpha)
+        decisive = result.robustness.decisive(kind, alpha) if result.robustness else None
+        if decisive:
+            p, lifting = decisive.p_value, decisive.lifting
+            yield Warning.of("fragile", unit=kind, name=decisive.name, p=p, lifting=lifting, alpha=alpha)

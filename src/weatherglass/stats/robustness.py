@@ -97,7 +97,7 @@ _LEFT_OUT_FIELDS = itemgetter(*LeftOut._fields)
 
 
 @dataclass(frozen=True, slots=True)
-class HangsOn:
+class Decisive:
     """The word or template without which p is largest."""
 
     kind: str
@@ -130,13 +130,13 @@ class Robustness:
     null: tuple[float, ...]
     """Quantiles of d under exchanged labels, at NULL_LEVELS."""
 
-    def hangs_on(self, kind: str, alpha: float) -> HangsOn | None:
+    def decisive(self, kind: str, alpha: float) -> Decisive | None:
         """Return the word or template without which p is largest, if p is then above alpha."""
         lifting = [w for w in self.left_out if w.kind == kind and w.p_value is not None and w.p_value > alpha]
         if not lifting:
             return None
         most = max(lifting, key=lambda w: w.p_value or 0.0)
-        return HangsOn(kind, most.role, most.name, most.p_value or 0.0, len(lifting))
+        return Decisive(kind, most.role, most.name, most.p_value or 0.0, len(lifting))
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for the journal."""

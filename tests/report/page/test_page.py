@@ -212,7 +212,7 @@ def test_what_would_change_it_names_the_word_and_opens_the_row(browser: Browser,
         if r in social
         and r.p_value <= alpha
         and r.robustness
-        and (found := r.robustness.hangs_on("word", alpha))
+        and (found := r.robustness.decisive("word", alpha))
     }
     number, word = max(hanging.items(), key=lambda item: item[1].p_value)
     browser.open(tmp_path / PAGE)

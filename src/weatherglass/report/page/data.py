@@ -406,7 +406,7 @@ def _packed_robustness(robustness: Robustness, d: float, alpha: float, shared: S
         packed["bootstrap"] = {
             name: rounded(value, 5) for name, value in asdict(robustness.bootstrap).items()
         }
-    by_kind = (robustness.hangs_on(kind, alpha) for kind in ("word", "template"))
+    by_kind = (robustness.decisive(kind, alpha) for kind in ("word", "template"))
     if hangs_on := [asdict(support) for support in by_kind if support]:
         packed["hangs_on"] = hangs_on
     return packed

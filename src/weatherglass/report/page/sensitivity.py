@@ -91,7 +91,7 @@ def _one_left_out(kind: str, significant: Sequence[Found]) -> Alternative | None
     depending = [
         (one, decisive)
         for one in significant
-        if one.result.robustness and (decisive := one.result.robustness.hangs_on(kind, one.alpha))
+        if one.result.robustness and (decisive := one.result.robustness.decisive(kind, one.alpha))
     ]
     if not depending:
         return None
