@@ -202,6 +202,14 @@ def test_names_whose_removal_lifts_p_are_those_that_a_full_recount_finds() -> No
     assert deciding >= 3
 
 
+def test_every_name_decides_where_no_exchange_of_the_others_can_be_significant() -> None:
+    apart = np.repeat([[2.0], [1.0]], [3, 4], axis=0) + np.zeros((7, 6))
+    assert win_rate(apart, 3, nested(3, 2)).significance.p_value == pytest.approx(1 / 35)
+    assert deciding_names(pairwise(apart), 3) == list(range(7))  # 1 / 15 or 2 / 20 without one of them
+    wide = np.repeat([[2.0], [1.0]], 9, axis=0) + np.zeros((18, 6))
+    assert deciding_names(pairwise(wide), 9) == []
+
+
 def test_splits_of_names_that_tie_differ_by_nothing_and_other_splits_by_chance() -> None:
     rng = np.random.default_rng(7)
     assert placebo(pairwise(np.ones((8, 3))), 4) == 0

@@ -30,7 +30,7 @@ TEMPLATES = (
 
 
 class Filled(NamedTuple):
-    """A template with its two words, and where they are."""
+    """A template with its two words and their positions."""
 
     text: str
     target: tuple[int, int]
@@ -84,7 +84,7 @@ class LogProbability:
         return self.name
 
     def texts(self, test: Test) -> tuple[str, ...]:
-        """Return no texts: the sentences are made from the words of the test."""
+        """Return no texts, since the sentences are made from the words of the test."""
         del test
         return ()
 

@@ -42,7 +42,7 @@ class Sentence(NamedTuple):
 
 
 class PairMetric(ABC):
-    """What the metrics of sentence pairs have in common."""
+    """Base class of the metrics of sentence pairs."""
 
     info: ClassVar[MetricInfo]
     at_word: ClassVar[bool] = False
@@ -73,7 +73,7 @@ class PairMetric(ABC):
         return self.name
 
     def texts(self, test: Test) -> tuple[str, ...]:
-        """Return no texts: the sentences of the pairs are enough."""
+        """Return no texts, since only the sentences of the pairs are needed."""
         del test
         return ()
 

@@ -95,7 +95,7 @@ def read_word_scores(path: Path) -> dict[str, Vector]:
 
 
 def claims(reproduction: Reproduction) -> list[Claim]:
-    """Return for each test whether its effect is significant by word, and as published by cell."""
+    """Return whether the effect of each test is significant by word and, as published, by cell."""
     judged = []
     for test in published():
         cell, word = test.get("by_cell", {}), test["by_word"]
@@ -149,7 +149,7 @@ def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
 
 
 def lines(reproduction: Reproduction) -> list[str]:
-    """Return what the reproduction found, in sentences."""
+    """Return the findings of the reproduction as sentences."""
     p = reproduction.significance
     return [
         f"{reproduction.name}: d = {reproduction.effect_size:.5f}, p = {p.p_value:.5f} ({p.p_method}), by word.",

@@ -47,7 +47,7 @@ class Part:
 
     model: str
     kind: str
-    """intrasentence, intersentence or both."""
+    """The part: intrasentence, intersentence or both."""
     topic: str
     figures: StereoSetFigures
     published: StereoSetFigures | None
@@ -55,9 +55,9 @@ class Part:
     share: Share
     """The stereotype score by term."""
     significance: Significance
-    """p of the stereotype score over terms."""
+    """The p of the stereotype score over terms."""
     p_pairs: float
-    """p if all pairs were independent."""
+    """The p if all pairs were independent."""
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -218,7 +218,7 @@ def _shown_interval(interval: tuple[float, float] | None) -> str:
 
 
 def lines(reproduction: Reproduction) -> list[str]:
-    """Return what the reproduction found, in sentences."""
+    """Return the findings of the reproduction as sentences."""
     models = len({part.model for part in reproduction.parts})
     return [
         f"{reproduction.compared} published figures compared, largest difference "

@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     from weatherglass.metrics.exchange import Tested
 
 LARGEST_SUM = 20_000
-"""Sum of the absolute scores up to which the distribution of integer scores is computed exactly."""
+"""The largest sum of absolute integer scores for which the distribution is computed exactly."""
 STEPS = 2_048
 """Grid steps in the mean absolute score, if scores are rounded to a grid for bounds of p."""
 WORK = 400_000_000
-"""Additions that bounds of p may take, some 0.3 s."""
+"""The number of additions that bounds of p may take, about 0.3 s."""
 
 
 class StereoSetFigures(NamedTuple):
     """The three figures of StereoSet, each from 0 to 100 (Nadeem et al. 2021)."""
 
     lms: float
-    """Language modelling score: how often a related sentence is more probable than the unrelated one."""
+    """The language modelling score: how often a related sentence is more probable than the unrelated one."""
     ss: float
-    """Stereotype score: how often the stereotype is more probable than the anti-stereotype; 50 without bias."""
+    """The stereotype score: how often the stereotype is more probable than the anti-stereotype; 50 without bias."""
     icat: float
     """lms · min(ss, 100 − ss)/50: 100 for a model that is never wrong and never biased."""
 
@@ -67,18 +67,18 @@ class Share:
     leads: Integers
     """By unit: pairs in which the first sentence is more probable, minus those in which the second one is."""
     sizes: Integers
-    """By unit: the number of pairs."""
+    """The number of pairs of each unit."""
     over_units: bool = False
     """Whether the value is the mean of the units' shares, as in StereoSet, and not the share of all pairs."""
 
     @property
     def scores(self) -> Vector:
-        """Return what the sign flips of units negate."""
+        """Return the scores whose signs are flipped, one per unit."""
         return self.leads / self.sizes if self.over_units else self.leads.astype(np.float64)
 
     @property
     def number(self) -> int:
-        """Return the number of units if these count equally, else of pairs."""
+        """Return the number of units if they count equally, else the number of pairs."""
         return len(self.leads) if self.over_units else int(self.sizes.sum())
 
     @property

@@ -28,12 +28,12 @@ class FourFifths(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Standing:
-    """The place of each copy in a pool; names down, contexts across."""
+    """The place of each copy in a pool, name × context."""
 
     above: Integers
-    """How many others of the pool rank higher."""
+    """The number of others in the pool that rank higher."""
     tied: Integers
-    """How many others have the same score."""
+    """The number of others with the same score."""
     pool: Integers
     """The size of the pool of each context, with the copy itself."""
 
@@ -55,7 +55,7 @@ def standing_among_copies(scores: Matrix, queries: Integers) -> Standing:
     """Return the place of each copy among all copies of the passages of its query.
 
     Args:
-        scores: names down, contexts across.
+        scores: the scores, name × context.
         queries: the number of the query of each context.
     """
     above, tied = np.empty(scores.shape, np.int64), np.empty(scores.shape, np.int64)
@@ -70,7 +70,7 @@ def standing_among_copies(scores: Matrix, queries: Integers) -> Standing:
 
 
 def places_in(ordered: Vector, scores: Matrix) -> tuple[Integers, Integers]:
-    """Return how many of the ascending numbers are larger than each score, and how many are equal to it."""
+    """Return the count of ascending numbers that are larger than each score, and of those that are equal."""
     left, right = (np.searchsorted(ordered, scores, side=side) for side in ("left", "right"))
     return np.asarray(len(ordered) - right), np.asarray(right - left)
 
@@ -88,7 +88,7 @@ class ImpactRatio:
     ratio: float | None
     """1 for the most selected group itself; None if no group is selected."""
     low: float | None
-    """Ends of the interval; None for the most selected group, and where a rate is 0."""
+    """The lower end of the interval; None for the most selected group, and if a rate is 0."""
     high: float | None
     rule: FourFifths | None
     """None for the most selected group, and if no group is selected."""
@@ -149,7 +149,7 @@ def p_of_copies(selected: Matrix, groups: Integers) -> float:
     It rejects far too often, because all copies with one name share that name; it is shown to be compared with.
 
     Args:
-        selected: the share of each copy that is selected, names down.
+        selected: the share of each copy that is selected, a row per name.
         groups: the number of the group of each name.
     """
     from scipy.special import chdtrc

@@ -1,6 +1,7 @@
 """Compare how two groups of names rank in the same contexts: win rate, exact p and intervals (docs/methods 15).
 
-Scores are a matrix with names down and contexts across; a context is a query with a passage. Names are the unit of
+Scores are a matrix with a row per name and a column per context; a context is a query with a passage. Names are the
+unit of
 inference: the same names occur in every context, so that more contexts do not make more names.
 """
 
@@ -18,7 +19,7 @@ from weatherglass.stats.interval import Interval, combined_df, two_sided_p, uppe
 from weatherglass.stats.permutation import Significance, permutation_test
 
 Passages = Literal["nested", "crossed", "fixed"]
-"""Whether each query has its own passages, all share the same, or passages are not generalised over."""
+"""Whether each query has its own passages, all queries share them, or the result is not generalised to passages."""
 
 EVEN = 0.5
 """The win rate without a preference."""
@@ -74,9 +75,9 @@ class WinRate:
     significance: Significance
     """The exact p of the exchange of group labels over names."""
     interval: Interval | None
-    """For these contexts; None where all names tie in every context."""
+    """The interval for these contexts; None if all names tie in every context."""
     random: RandomContexts | None
-    """For contexts like these; None with one query, or where all names tie in every context."""
+    """The result for random contexts; None with one query, or if all names tie in every context."""
     by_name: Vector
     """The mean rank of each name, X first, as a share of the number of names; 1 is the highest."""
     by_context: Vector
@@ -89,10 +90,10 @@ def win_rate(scores: Matrix, n_x: int, contexts: Contexts, alpha: float = 0.05) 
     """Return the win rate of the first `n_x` names against the others.
 
     Args:
-        scores: names of the two groups down, at least two of each; contexts across.
+        scores: a row per name, with at least two names of each group, and a column per context.
         n_x: the number of names in X.
         contexts: the query and passage of each column.
-        alpha: intervals are at level 1 − alpha.
+        alpha: the significance level; intervals have the level 1 − alpha.
     """
     n = len(scores)
     x, y = scores[:n_x], scores[n_x:]
