@@ -97,6 +97,7 @@ def test_words_that_sentences_share_are_a_template() -> None:
         ("pairs.csv", "more,less\nthe one,\n"),
         ("crows.csv", "sent_more,sent_less\na,b\n"),
         ("samples.jsonl", '{"doc": {"sent_more": "a"}}\n'),
+        ("samples.jsonl", '{"doc": {"sent_more": "a", "sent_less": 3.5}}\n'),
     ],
 )
 def test_a_wrong_file_is_one_line(tmp_path: Path, name: str, content: str) -> None:

@@ -86,6 +86,7 @@ def test_pairs_without_a_score_are_dropped(tmp_path: Path) -> None:
         ("scores.json", '{"intrasentence": [{"id": "a"}]}'),
         ("scores.json", '{"intrasentence": 3}'),
         ("samples.jsonl", '{"doc": {"sent_more": "a"}}'),
+        ("samples.jsonl", '{"doc": {"sent_more": ["a"], "sent_less": 3}, "filtered_resps": [["1"], ["2"]]}'),
         ("samples.jsonl", '{"doc": {"sent_more": "a", "sent_less": "b"}, "filtered_resps": [["1"]]}'),
         ("samples.jsonl", '{"doc": {"sent_more": "a", "sent_less": "b"}, "filtered_resps": [["x"], ["1"]]}'),
     ],

@@ -94,6 +94,11 @@ def read_sentence_scores(path: Path, sentences: Path | None = None) -> dict[str,
     Raises:
         WeatherglassError: with the file and line, if the format is unknown or a score is not a number.
     """
+    with reading_document(path, EncoderError):
+        return _sentence_scores(path, sentences)
+
+
+def _sentence_scores(path: Path, sentences: Path | None) -> dict[str, float]:
     if path.suffix.lower() == ".json":
         by_id = read_stereoset_scores(path)
         return {
@@ -137,6 +142,8 @@ def _samples(path: Path) -> dict[str, float]:
             sample = parsed_json(line)
             texts = [sample["doc"]["sent_more"], sample["doc"]["sent_less"]]
             found = [response[0] for response in sample["filtered_resps"]]
+            if not all(isinstance(text, str) for text in texts):
+                raise TypeError("a sentence is not text")
         except (ValueError, KeyError, TypeError, IndexError):
             raise EncoderError(
                 f"{place}: not a sample of lm-eval's crows_pairs with filtered_resps"

@@ -19,6 +19,11 @@ JUDGEMENTS = b"one\ttwo\tscore\n" + b"".join(b"w%d\tv%d\t%d.5\n" % (n, n, n % 10
 QUESTIONS = b": capitals\n" + b"".join(b"a%d b%d c%d d%d\n" % (n, n, n, n) for n in range(25))
 STEREOSET = stereoset.sentences(terms=1, per_term=2)
 STORED = stereoset.scores(STEREOSET, stereotype=0.5, anti=0.25, unrelated=0.1)
+PAIR_TABLE = b"more,less,term,topic\nhe cried,she cried,tears,gender\nhe ran,she ran,sport,gender\n"
+SAMPLE = {
+    "doc": {"sent_more": "he cried", "sent_less": "she cried", "bias_type": "gender"},
+    "filtered_resps": [["-1.5", "False"], ["-2.0", "False"]],
+}
 SYNONYMS = b'joy = ["happiness", "glee"]\nwar = ["battle"]\n'
 INDEX = b"  1 licence\njoy n 2 1 @ 2 1 07542675 07542676\nwar n 4 0 4 0 1 2 3 4\n"
 DATA = (
@@ -110,12 +115,22 @@ def _texts(path: Path) -> Reading:
 
 
 def _stored_scores(path: Path) -> Reading:
+    from weatherglass.catalogue.imports.pairs import read_pair_file
     from weatherglass.catalogue.stereoset import read_stereoset
-    from weatherglass.encoders.scores import read_stereoset_scores
+    from weatherglass.encoders.scores import read_sentence_scores, read_stereoset_scores
+    from weatherglass.errors import CatalogueError, EncoderError
     from weatherglass.reproduce.kurita2019 import read_word_scores
 
     if path.suffix == ".tsv":
         return Reading({name: scores.tolist() for name, scores in read_word_scores(path).items()})
+    if path.suffix in (".csv", ".jsonl"):
+        found: list[Any] = []
+        for read in (read_sentence_scores, read_pair_file):
+            try:
+                found.append(read(path))
+            except (CatalogueError, EncoderError) as error:
+                found.append(str(error))
+        return Reading(found)
     return Reading(read_stereoset(path) if path.name == "dev.json" else read_stereoset_scores(path))
 
 
@@ -151,6 +166,9 @@ WORD_LISTS = (
         lambda _: [
             Sample({"dev.json": json.dumps(STEREOSET).encode()}, {"dev.json": of_json(STEREOSET)}),
             Sample({"scores.json": json.dumps(STORED).encode()}, {"scores.json": of_json(STORED)}),
+            Sample({"scores.csv": b"text,score\nhe is here,-1.5\nshe is here,-2\n"}),
+            Sample({"pairs.csv": PAIR_TABLE}),
+            Sample({"samples.jsonl": json.dumps(SAMPLE).encode()}, {"samples.jsonl": of_json(SAMPLE)}),
             Sample({"words.tsv": b"# words\nset\tscore\nx\t1.5\nx\t2\ny\t-1\ny\t0\n"}),
         ],
         _stored_scores,

@@ -10,7 +10,7 @@ from weatherglass.catalogue.pairs import SLOT, Pair, pair_test
 from weatherglass.catalogue.stereoset import KINDS, read_stereoset
 from weatherglass.catalogue.test import Test
 from weatherglass.errors import CatalogueError
-from weatherglass.storage.documents import document_text, parsed_json
+from weatherglass.storage.documents import document_text, parsed_json, reading_document
 from weatherglass.storage.tables import TABLES, Records, read_rows, read_table
 
 SHARE_ALIKE = "CC BY-SA 4.0: name the authors, and share changed versions under the same licence"
@@ -36,6 +36,11 @@ def read_pair_file(path: Path) -> Found | None:
     Raises:
         CatalogueError: for a file of pairs with a mistake, with its line.
     """
+    with reading_document(path, CatalogueError):
+        return _read_by_suffix(path)
+
+
+def _read_by_suffix(path: Path) -> Found | None:
     suffix = path.suffix.lower()
     if suffix == ".whl" or (suffix == ".json" and any(f'"{kind}"' in _head(path) for kind in KINDS)):
         return _stereoset(path)
@@ -125,7 +130,10 @@ def _samples(path: Path) -> Found:
         try:
             doc = parsed_json(line)["doc"] if line.strip() else None
             if doc is not None:
-                pairs.append((str(doc.get("bias_type", "all")), Pair(doc["sent_more"], doc["sent_less"])))
+                sentences = [doc["sent_more"], doc["sent_less"]]
+                if not all(isinstance(sentence, str) for sentence in sentences):
+                    raise TypeError("a sentence is not text")
+                pairs.append((str(doc.get("bias_type", "all")), Pair(*sentences)))
         except (ValueError, KeyError, TypeError, AttributeError):
             raise CatalogueError(f"{path}, line {number}: not a sample of lm-eval's crows_pairs") from None
     tests = _tests("crows-pairs", _by_topic(pairs), "lm-eval, crows_pairs")
