@@ -33,7 +33,7 @@ TARGETS = ("occupations", "occupations_1950", "adjectives")
 
 @dataclass(frozen=True)
 class Study:
-    """Corpora × algorithms × seeds × sets of base pairs."""
+    """A study of all combinations of corpora, algorithms, seeds and sets of base pairs."""
 
     name: str
     corpora: Mapping[str, tuple[Path, CorpusSettings]] = field(default_factory=dict)
