@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from tests.messages import mentions
+from tests.messages import mentions, naming
 
 import weatherglass as wg
 from weatherglass.audit.stored import load_run
@@ -167,6 +167,11 @@ def test_what_does_not_fit_is_one_line(tiny_model: TinyModel) -> None:
         with pytest.raises(WeatherglassError) as raised:
             wg.run(model, tests, metric)
         assert "\n" not in str(raised.value)
+
+
+def test_an_error_names_pair_tests_for_a_metric_of_pairs() -> None:
+    with pytest.raises(WeatherglassError, match=naming("crows-pairs", "pairs-gender")):
+        wg.run(Liking(), "weat6", "crows-pairs")
 
 
 def test_a_sentence_of_10_000_tokens_is_cut_with_a_note(tiny_model: TinyModel) -> None:

@@ -85,6 +85,13 @@ def test_scores_are_those_of_a_loop_and_d_is_that_of_weat(tiny_model: TinyModel)
     assert run.verdicts()[0].outcome is not None
 
 
+def test_words_that_the_model_reads_as_unknown_are_noted(tiny_model: TinyModel) -> None:
+    (flowers, words), *others = SETS
+    test = word_test(((flowers, (*words, "☃")), *others))
+    (result,) = wg.run(f"hf:{tiny_model('bert-masked')}", test, "log-probability").results
+    assert sum(result.notes["oov"]["notes"].values()) == 1
+
+
 def test_swapped_sets_mirror_d(tiny_model: TinyModel) -> None:
     folder = tiny_model("bert-masked")
     x, y, a, b = SETS

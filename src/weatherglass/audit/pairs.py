@@ -163,7 +163,7 @@ def score_words(model: PlannedModel, row: PlannedResult, backend: Backend, progr
     inputs = [each for own in asked.values() for each in own]
     observed = observe(model.encoder, inputs, "log-probabilities", backend, progress)
     found = {
-        plain(each): (float(np.sum(values)) if len(values) else np.nan, len(covered.tokens))
+        plain(each): (float(np.sum(values)) if len(values) else np.nan, covered)
         for each, values, covered in zip(observed.inputs, observed.values, observed.coverage, strict=True)
     }
     missing, sets, rows, pieces = MissingWords(), [], [], []
@@ -176,7 +176,9 @@ def score_words(model: PlannedModel, row: PlannedResult, backend: Backend, progr
             if np.isfinite(added).all():
                 kept.append(element)
                 rows.append(added)
-                pieces.append(float(np.mean([size for _, size in own])))
+                pieces.append(float(np.mean([len(covered.tokens) for _, covered in own])))
+            for note in {covered.note for _, covered in own if covered.note}:
+                missing.notes[note] = missing.notes.get(note, 0) + 1
         dropped = tuple(element.text for element in one.elements if element not in kept)
         if dropped:
             missing.dropped[role] = list(dropped)

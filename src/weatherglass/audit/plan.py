@@ -163,8 +163,10 @@ class Plan:
     def _no_test_fits(self, metric: Metric) -> str:
         """Return an error text with the shape that a metric takes, and the published tests that have it."""
         from weatherglass.catalogue import list_tests, load_test
+        from weatherglass.catalogue.pairs import pair_names
 
-        fitting = [name for name in list_tests() if parts_of(load_test(name), metric)]
+        names = (*list_tests(), *pair_names())
+        fitting = [name for name in names if parts_of(load_test(name), metric)]
         listed = f"{', '.join(fitting[:8])}{', …' if len(fitting) > 8 else ''}" if fitting else "none"
         return f"{why_not(self.tests[0], metric)}. Published tests that have it: {listed}"
 
