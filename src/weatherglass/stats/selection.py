@@ -31,9 +31,9 @@ class Standing:
     """The place of each copy in a pool, name × context."""
 
     above: Integers
-    """The number of others in the pool that rank higher."""
+    """The number of other documents in the pool that rank higher."""
     tied: Integers
-    """The number of others with the same score."""
+    """The number of other documents with the same score."""
     pool: Integers
     """The size of the pool of each context, with the copy itself."""
 

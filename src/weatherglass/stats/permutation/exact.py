@@ -200,7 +200,7 @@ def _count_sums(lacking: Integers, size: int, shortfall: int, modulus: int) -> i
 _SECONDS_A_SUBSET = 3e-9
 _STEPS_A_SECOND = 200_000_000
 _OVERHEAD = 1e-3
-"""Seconds below which the simplest method is used without predicting the time of others."""
+"""Seconds below which the simplest method is used without predicting the time of the other methods."""
 _MEETING_OVERHEAD = 2.2e-3
 """Seconds that are added to the prediction of meet-in-the-middle, so that tails of up to about 700 000 subsets are
 enumerated, without tables. Its start takes 0.07 to 0.15 ms (8 + 8 to 14 + 14 elements, 2 cores under load)."""
