@@ -62,19 +62,23 @@ def dense_covariance(factors: Levels, variances: Vector) -> Matrix:
     return covariance
 
 
-def dense_optimum(score: Vector, x: Matrix, factors: Levels) -> tuple[float, Vector]:
-    """The least deviance over standard deviations, the residual one too, from several starts; and its variances."""
+def dense_optimum(score: Vector, x: Matrix, factors: Levels, near: Vector) -> tuple[float, Vector]:
+    """The least deviance over standard deviations, the residual one too, from several starts; and its variances.
+
+    At a standard deviation of 0 the gradient is 0, too, and the search may stay there: so one start is off `near`.
+    """
     unit = score / score.std()
+    beside = 1.3 * np.sqrt(near / score.var()) + 0.05
     bounds = [(0, 50)] * len(factors) + [(1e-3, 50)]
     optima = [
         minimize(
             lambda at: by_definition(unit, x, dense_covariance(factors, at**2))[0],
-            [*start, 1.0],
+            start,
             method="L-BFGS-B",
             bounds=bounds,
             options={"ftol": 1e-14, "gtol": 1e-7},
         )
-        for start in STARTS
+        for start in [*([*start, 1.0] for start in STARTS), beside]
     ]
     best = min(optima, key=lambda optimum: float(optimum.fun))
     # The deviance of a score that is c times as large is 2 (n - p) log c more.
@@ -98,7 +102,7 @@ def test_estimates_variances_and_criterion_are_those_of_a_dense_search(data_sets
         assert criterion(rows, result.variances, result.residual) == pytest.approx(deviance, abs=1e-7), seed
         np.testing.assert_allclose(result.coefficients, estimates, rtol=1e-7, err_msg=str(seed))
         np.testing.assert_allclose(result.covariance, covariance, rtol=1e-6, atol=1e-9 * covariance.max())
-        least, variances = dense_optimum(score, x, factors)
+        least, variances = dense_optimum(score, x, factors, own)
         assert deviance < least + 1e-6, seed
         np.testing.assert_allclose(own, variances, atol=2e-3 * variances.max(), err_msg=str(seed))
     assert zeros >= at_zero  # estimates at the edge are among them
