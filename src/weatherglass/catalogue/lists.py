@@ -340,5 +340,5 @@ def _odd_words(table: Table, read: Sequence[Sets]) -> list[str]:
     if not odd or not table.from_sheet:
         return []
     return [
-        f"{shown(', '.join(odd[:3]))}: a number among the words; Excel turns words such as MARCH1 into dates"
+        f"{shown(', '.join(odd[:3]))}: a number instead of a word; Excel converts words such as MARCH1 to dates"
     ]

@@ -154,7 +154,7 @@ def lines(reproduction: Reproduction) -> list[str]:
     return [
         f"{reproduction.name}: d = {reproduction.effect_size:.5f}, p = {p.p_value:.5f} ({p.p_method}), by word.",
         "Cells of one target word are not independent: p by cell treats each template and attribute as a word.",
-        "The released code reads the prior at another token than the mask of the target.",
+        "The released code reads the prior at a token other than the target's mask.",
     ]
 
 

@@ -191,7 +191,7 @@ def read_rows(
                 )
         records.append(Record(table, row, values))
     if not records:
-        raise error(f"{path}: has no rows below the names of its columns")
+        raise error(f"{path}: has no rows below the header row")
     used = set(found.values())
     unused = tuple(name for place, name in enumerate(table.rows[0].cells) if place not in used and name)
     return Records(table, tuple(records), unused, found)

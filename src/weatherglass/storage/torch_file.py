@@ -252,7 +252,9 @@ def _tensor(storage: object, offset: object, shape: object, strides: object, *_:
     if 0 in shape:
         return Tensor(shape, storage.dtype)
     if math.prod(shape) > storage.size:  # strides of zero can repeat a number any number of times
-        raise ValueError(f"a tensor of shape {shape} on a storage of {storage.size} numbers")
+        raise ValueError(
+            f"a tensor of shape {shape} needs more numbers than its storage contains ({storage.size})"
+        )
     steps = tuple(step * size for step in strides)
     return Tensor(shape, storage.dtype, storage, offset * size, steps)
 

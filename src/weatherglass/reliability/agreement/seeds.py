@@ -104,7 +104,7 @@ def seed_sentences(
         own_rows = [row for row in numbers if _key(row) == key]
         all_seeds = max((row for row in own_rows if not row.extrapolated), key=lambda row: row.seeds)
         line = (
-            f"with {all_seeds.seeds} seeds the median word has a test–retest of {all_seeds.icc:.2f} "
+            f"with {all_seeds.seeds} seeds, the median word has a test–retest reliability of {all_seeds.icc:.2f} "
             f"(95 % interval {all_seeds.low:.2f} to {all_seeds.high:.2f})"
         )
         halves = [row for row in batches if _key(row) == key and row.seeds == all_seeds.seeds // 2]

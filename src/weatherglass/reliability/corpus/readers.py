@@ -38,7 +38,8 @@ def decompressed(path: Path) -> Iterator[BinaryIO]:
         head = file.read(len(XZ))
     if path.suffix.lower() in SUFFIXES and not head.startswith((GZIP, XZ, ZSTANDARD)):
         raise EOFError(
-            f"its first bytes do not match; if it is plain text, remove {path.suffix} from its name"
+            "its first bytes are not those of a compressed file; "
+            f"if it is plain text, remove {path.suffix} from its name"
         )
     if head.startswith(ZSTANDARD):
         with path.open("rb") as file:
