@@ -398,7 +398,7 @@ def facts(measured: Mapping[str, Any]) -> list[str]:
     return [
         f"The text has {text['tokens'] / 1e6:.0f} million tokens, made from {text['once'] / 1e6:.0f} million, with new "
         f"words by Heaps' law (exponent {text['exponent']:.2f}, as in the {text['types_once']:,} distinct words of the "
-        f"sources). Two Dask workers trained {text['dimensions']} dimensions."
+        f"sources). Two Dask workers trained {text['dimensions']}-dimensional embeddings."
     ]
 
 

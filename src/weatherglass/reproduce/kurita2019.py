@@ -59,7 +59,7 @@ def reproduce(path: Path) -> Reproduction:
     """Test the word scores in a table with the columns set and score.
 
     Raises:
-        WeatherglassError: naming the line that is wrong.
+        WeatherglassError: if a line of the table is wrong; the message names the line.
     """
     by_set = read_word_scores(path)
     (first, x), (second, y) = by_set.items()

@@ -218,7 +218,7 @@ def read_pickle(
         persistent_load: resolves references to data outside the pickle; by default they are refused.
 
     Raises:
-        UnsafeFileError: naming the first function or class that is neither allowed nor has a builder.
+        UnsafeFileError: if a function or class is not allowed and has no builder; the message names the first one.
         VectorFileError: if the file ends early or is not a pickle.
     """
     if isinstance(source, Path):

@@ -59,7 +59,7 @@ def as_matrix(given: Any, name: str, texts: Sequence[str]) -> AnyMatrix:
     """Return an array with one row per text from an array, list, sparse matrix or tensor.
 
     Raises:
-        EncoderError: for anything else, stating what is expected.
+        EncoderError: if it is anything else; the message states what is expected.
     """
     count = len(texts)
     expected = (

@@ -87,7 +87,7 @@ def alternatives(
 
 
 def _one_left_out(kind: str, significant: Sequence[Found]) -> Alternative | None:
-    """Return the result with the largest p without one word, or one template."""
+    """Return the result whose leave-one-out p, without one word or one template, is largest."""
     depending = [
         (one, decisive)
         for one in significant

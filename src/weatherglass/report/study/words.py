@@ -21,7 +21,7 @@ MOST_DOTS = 300
 MOST_ROWS = 30_000
 """Rows of the table in the page; the rest is in tables/words.tsv."""
 STABLE = 0.75
-"""Test–retest reliability from which the scores hardly vary with the seed (excellent, docs/methods)."""
+"""Minimum test–retest reliability at which the scores hardly vary with the seed (excellent, docs/methods)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ def _pairs(cells: Cells, tests: Iterable[tuple[str, str]]) -> list[tuple[tuple[s
     """Return the pairs of tests of each model that both have a cell.
 
     Raises:
-        KeyError: naming the first pair, if there are no pairs.
+        KeyError: if there are no pairs; the error names the first of `tests`.
     """
     listed = list(tests)
     found = [
