@@ -70,7 +70,7 @@ def check_progress(given: object) -> None:
     """Refuse an argument `progress` without the methods of `Progress`; None is allowed.
 
     Raises:
-        WeatherglassError: naming the methods.
+        WeatherglassError: if a method is missing; the message names the methods.
     """
     if given is not None and not all(callable(getattr(given, name, None)) for name in ("stage", "advance")):
         raise wrong_type("progress", "an object with the methods stage and advance", given)

@@ -38,7 +38,7 @@ def one_of(noun: str, name: str, known: Sequence[C]) -> C:
     """Return `name` if it is known.
 
     Raises:
-        UnknownNameError: naming the nearest known name.
+        UnknownNameError: if the name is unknown; the message suggests the nearest known name.
     """
     for candidate in known:
         if isinstance(name, str) and candidate == name:
@@ -211,7 +211,7 @@ class Registry(Generic[T]):
         """Return the value called `name`.
 
         Raises:
-            UnknownNameError: naming the nearest known name.
+            UnknownNameError: if the name is unknown; the message suggests the nearest known name.
         """
         if not isinstance(name, str):
             raise unknown(self.noun, name, self.names())

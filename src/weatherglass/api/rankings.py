@@ -111,7 +111,10 @@ def rank(
         record["materials"] = {"sha256": file_hash(table), "groups": [asdict(group) for group in read.groups]}
     elif scorer is not None:
         if not callable(scorer) or background is not None:
-            raise WeatherglassError("scorer should be a function of pairs of texts, and takes no background")
+            raise WeatherglassError(
+                "scorer should be a function that takes pairs of texts; "
+                "it cannot be combined with the argument background"
+            )
         materials = read_materials(queries, passages, groups)
         rankers = {_name(scorer): lambda _: score_pairs(scorer, materials, shown)}
         record |= _asked(materials, [])

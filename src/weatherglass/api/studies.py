@@ -266,7 +266,7 @@ class StudyResult:
 
         Args:
             table: the name of the table; of "summary", the columns that papers print are used.
-            label: for \\ref.
+            label: the label for \\ref.
         """
         from weatherglass.report.tables import latex_table
 

@@ -207,7 +207,7 @@ def check_common(before: Run, tests: Sequence[str], after: str) -> None:
         after: what an error calls that run.
 
     Raises:
-        WeatherglassError: naming some tests of each.
+        WeatherglassError: if the runs have no test in common; the message names some tests of each.
     """
     known = tests_in(before)
     if set(known).isdisjoint(tests):
@@ -344,9 +344,9 @@ def _levels(result: Result, units: Sequence[UnitScore], n_x: int) -> dict[str, L
     For the statistic mean it follows from the tables; for others the effect without each attribute word is stored.
 
     Args:
-        result: of one run.
-        units: those that both runs scored, X before Y.
-        n_x: units of X.
+        result: a result of one of the runs.
+        units: the units that both runs scored, X before Y.
+        n_x: the number of units in X.
     """
     levels: dict[str, Levels] = {}
     if result.tables and result.permute == "words":

@@ -38,7 +38,7 @@ from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
 
 CHUNK = 512
-"""Texts of a costly model in one unit of work; the same for every backend, so that batches are equal."""
+"""Number of texts of a costly model per job, the same for every backend, so that batches are equal."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from weatherglass.storage.checksum import MISMATCH, State, read_checked_json
 from weatherglass.storage.reading import require_regular_file
 
 MultiverseP = Mapping[tuple[str, str, str], float]
-"""The corrected p of the mean d over all specifications, by topic, model and metric as results name them."""
+"""The corrected p of the mean d over all specifications, by topic, model and metric (named as in the results)."""
 
 
 def multiverse_p(

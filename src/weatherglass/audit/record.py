@@ -86,7 +86,7 @@ def run_record(
 
     Args:
         call: what `recorded_call` returned.
-        started: when work began.
+        started: the time at which work began.
         added_to: the record of the run that this one is added to.
         kept: the keys of its results that are kept.
     """
@@ -228,7 +228,7 @@ def check_addable(record: Mapping[str, Any], plan: Plan) -> None:
         plan: the plan to add.
 
     Raises:
-        WeatherglassError: naming the setting, model or test that differs from the run in the folder.
+        WeatherglassError: if a setting, model or test differs from the run in the folder; the message names it.
     """
     before = record["settings"]
     for name, value in plain_value(asdict(plan.settings)).items():

@@ -237,7 +237,7 @@ class Result(ResultKey, Estimate, Inference, Judgement):
         return {name: cell(getattr(self, name)) for name in COLUMNS}
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values by name, NaN as None: the columns, and what does not fit into a row of the table."""
+        """Return a JSON-compatible dict of the columns of results.tsv and the fields it omits, with NaN as None."""
         record: dict[str, Any] = {name: getattr(self, name) for name in (*COLUMNS, *_BESIDE)}
         for name, value in record.items():
             if not isinstance(value, str | int | None):

@@ -265,7 +265,7 @@ class Run:
         """Return a booktabs table for a paper: d, interval and p of every test.
 
         Args:
-            label: for \\ref.
+            label: the label for \\ref.
         """
         from weatherglass.report import show
 

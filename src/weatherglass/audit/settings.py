@@ -159,7 +159,7 @@ class Settings:
         """Return these settings with some fields replaced.
 
         Raises:
-            WeatherglassError: for an unknown field, naming the nearest.
+            WeatherglassError: if a field is unknown; the message names the nearest one.
         """
         check_setting_names(changes)
         return replace(self, **changes)
@@ -187,7 +187,7 @@ def check_setting_names(given: Iterable[str], function: Callable[..., Any] | Non
         function: the function that takes the settings by name; the user may have meant another of its arguments.
 
     Raises:
-        WeatherglassError: naming the nearest setting or argument.
+        WeatherglassError: if a name is unknown; the message names the nearest setting or argument.
     """
     settings = [f.name for f in fields(Settings)]
     for name in given:
@@ -245,7 +245,7 @@ def check_profile(profile: Profile, settings: Settings) -> None:
     """Refuse settings that contradict a profile.
 
     Raises:
-        WeatherglassError: naming the setting to leave out.
+        WeatherglassError: if a setting contradicts the profile; the message names the setting to leave out.
     """
     if settings.significance != "auto":
         raise WeatherglassError(

@@ -39,7 +39,7 @@ from weatherglass.storage.tables import TABLES
 BUDGET = Budget(seconds=0.05)
 """The budget for p of one word; there are many words, so certified bounds within 1 % replace long counts."""
 WORDS_IN_A_UNIT = 16
-"""Words in one unit of work, which takes less than a second; the same number for every backend."""
+"""Number of words per job, the same for every backend; a job takes less than a second."""
 DEFAULT_ATTRIBUTES = "weat7"
 LEAST_FACTS = 4
 """Smallest number of words with a fact for a correlation and its interval."""

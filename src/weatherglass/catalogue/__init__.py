@@ -1,4 +1,4 @@
-"""Provide tests as data: the published ones, readers and writers of your own, and imports from other projects."""
+"""Provide tests as data: published tests, readers and writers for the user's tests, and imports from other projects."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def read_jsonl(path: str | Path) -> Test:
     The format does not state the word of a sentence, so each element is its own word.
 
     Raises:
-        CatalogueError: naming file, line and key.
+        CatalogueError: if the file is malformed; the message names the file, the line and the key.
     """
     with reading_document(Path(path), CatalogueError):
         return _read(Source.read(Path(path)))

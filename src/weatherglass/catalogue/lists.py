@@ -1,7 +1,7 @@
 """Read tests from tables: wide, with a column per set, or long, with a row per word.
 
 A table states the roles of its sets by names such as X or "X: maths", by a column `role`, or, if it has four columns,
-by their order. Everything else is refused in one line that says how to decide.
+by their order. The reader refuses any other table with a one-line error that explains how to state the roles.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ROLES = dict(zip(range(4), set_roles(2, 2), strict=True))
 _NAMED_ROLE = re.compile(r"([XYAB])\s*[:=]\s*(.+)", re.IGNORECASE)
 _ROLE = re.compile(r"[XYAB]|[XA](?:[3-9]|[1-9]\d)")
 FEWEST_REPEATED = 3
-"""Number of cells below the first from which recurring ones are taken for the names of sets."""
+"""Minimum number of cells below the first for which recurring cells are taken for the names of sets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def read_sets(
         header: whether the first row names the columns; without names, the columns are called 1, 2, …
 
     Raises:
-        CatalogueError: with file, line and remedy, also if two layouts are possible.
+        CatalogueError: if the table is malformed or two layouts are possible; the message states the remedy.
     """
     table = read_table(path, CatalogueError, sheet=sheet)
     if not header:
@@ -340,5 +340,5 @@ def _odd_words(table: Table, read: Sequence[Sets]) -> list[str]:
     if not odd or not table.from_sheet:
         return []
     return [
-        f"{shown(', '.join(odd[:3]))}: a number among the words; Excel turns words such as MARCH1 into dates"
+        f"{shown(', '.join(odd[:3]))}: a number instead of a word; Excel converts words such as MARCH1 to dates"
     ]

@@ -49,9 +49,9 @@ CONTEXTS = {
     "pair": "sentence pairs",
 }
 LISTS = {
-    "weat4": "names of a CV study",
-    "weat5": "names of a CV study, other attributes",
-    "weat5b": "group terms, other attributes",
+    "weat4": "names from a résumé study",
+    "weat5": "names from a résumé study, short attribute lists",
+    "weat5b": "group terms, short attribute lists",
     "heilman_double_bind_competent_1": "in a vignette, whole",
     "heilman_double_bind_competent_1+3-": "in a vignette, sentences 1 and 3",
     "heilman_double_bind_competent_1-": "in a vignette, sentence 1",

@@ -90,7 +90,7 @@ def _problem(pair: Pair, size: int) -> str:
 
 
 def word_span(sentence: str, template: str | None) -> tuple[int, int] | None:
-    """Return the place of the word that fills the template; None if the sentence does not fit it.
+    """Return the span of the word that fills the template; None if the sentence does not fit it.
 
     >>> word_span("The chef was slow.", "The chef was {}.")
     (13, 17)

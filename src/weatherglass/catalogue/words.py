@@ -138,5 +138,5 @@ def _distinct_words(
             )
         words[word] = value
     if not words:
-        raise table.error(f"{table.path}: contains no words below the names of its columns")
+        raise table.error(f"{table.path}: contains no words below the header row")
     return words

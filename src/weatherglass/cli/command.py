@@ -18,7 +18,7 @@ KEY = "weatherglass.command"
 WIDEST_NAME = 28
 """Columns of an option's name in the help; the text of a wider name begins on the next line."""
 GROUPS_FROM = 12
-"""Number of parameters from which the help lists them in groups."""
+"""Minimum number of parameters for which the help lists them in groups."""
 
 
 class Formatter(click.HelpFormatter):

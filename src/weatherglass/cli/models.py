@@ -25,7 +25,7 @@ NEAREST = 5
 AT_ONCE = 512
 """Number of texts between two updates of the progress bar."""
 WHOLE_FROM = 160
-"""Width of the terminal from which one table shows everything about the metrics."""
+"""Minimum terminal width at which all facts about the metrics are printed in one table."""
 
 model_argument = argument("model", type=MODEL, metavar="MODEL", help=MODEL_HELP)
 

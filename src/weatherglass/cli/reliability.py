@@ -288,7 +288,10 @@ def _others(rows: Sequence[WordScore]) -> str:
     alike = [row for row in rows if (row.score >= 0) == side and row.pairs == rows[0].pairs]
     of = sum(row.pairs == rows[0].pairs for row in rows)
     shown = sum(row.verdict == SHOWN for row in alike)
-    return f"; {len(alike)} of {of} conditions of {rows[0].pairs} lean the same way, {shown} shown (--all prints them)"
+    return (
+        f"; in {len(alike)} of {of} conditions with {rows[0].pairs} pairs the score has the same sign, "
+        f"and in {shown} of them it differs from 0 (--all prints them)"
+    )
 
 
 @app.command("audit", examples=("weatherglass reliability audit my-study -t 'weat*'",))

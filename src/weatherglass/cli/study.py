@@ -304,7 +304,7 @@ def require_tables() -> None:
     """Check that polars is installed, before hours of training.
 
     Raises:
-        MissingExtraError: with the command that installs it.
+        MissingExtraError: if polars is not installed; the message states the command that installs it.
     """
     from weatherglass.storage.installed import require
 

@@ -66,7 +66,7 @@ def asked_columns(table_file: Path, given: Mapping[str, str], reading: Mapping[s
 
 
 def on_terminal() -> bool:
-    """Return whether someone can answer a question."""
+    """Return whether the session is interactive, that is, stdin and stdout are terminals."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
@@ -78,10 +78,10 @@ def show_read(tests: Sequence[Test]) -> None:
 
 
 def check_expanded(models: Sequence[str]) -> None:
-    """Refuse test files in the place of models if a test is a file; the shell may have expanded a pattern after -t.
+    """Raise an error if a test file is given where a model is expected; the shell may have expanded a pattern after -t.
 
     Raises:
-        WeatherglassError: naming the first of these files, and what to write.
+        WeatherglassError: if a test file is among the models; the message names the first one and what to write.
     """
     from weatherglass.catalogue.select import FILE_KINDS, is_table
 

@@ -287,7 +287,7 @@ def _insert(
 
 
 def _key(asked: Asked) -> bytes:
-    """Return the key of an input: 0 and a plain text; 1, the kind, the span and the text; or 2 with a hidden word."""
+    """Return the key of an input: 0 and a plain text; 1, the kind, the span and the text; or 2 with a masked word."""
     if isinstance(asked, str):
         return b"\0" + asked.encode("utf-8", "surrogatepass")
     if asked.hidden:

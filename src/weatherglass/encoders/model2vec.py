@@ -223,7 +223,10 @@ def _read_tensors(path: Path) -> StaticTensors:
     weights, mapping = tensors.get("weights"), tensors.get("mapping")
     for name, tensor, kinds in (("weights", weights, "f"), ("mapping", mapping, "iu")):
         if tensor is not None and (tensor.ndim != 1 or tensor.dtype.kind not in kinds):
-            raise EncoderError(f"{path}: '{name}' has shape {tensor.shape} and type {tensor.dtype}")
+            raise EncoderError(
+                f"{path}: '{name}' has shape {tensor.shape} and type {tensor.dtype}; "
+                "'weights' should be a one-dimensional array of floats, 'mapping' one of integers"
+            )
     if not np.isfinite(embeddings).all() or not (weights is None or np.isfinite(weights).all()):
         raise EncoderError(f"{path}: it has entries that are not finite; get the file again")
     if mapping is not None and (

@@ -175,7 +175,7 @@ def check_reachable(name: str) -> None:
     """Send one request to the hub, so that a missing network is reported within seconds.
 
     Raises:
-        EncoderError: stating how to use the model without the hub.
+        EncoderError: if the hub cannot be reached; the message states how to use the model without the hub.
     """
     from huggingface_hub import constants, get_session
 
@@ -222,7 +222,7 @@ def refuse_foreign_modules(spec: Spec, files: ModelFiles, remedy: str = "") -> N
     """Refuse modules that are not from sentence-transformers, because a name in modules.json can import code.
 
     Raises:
-        UnsafeFileError: naming the module and the remedy.
+        UnsafeFileError: if a module is not from sentence-transformers; the message names it and the remedy.
     """
     for module in read_modules(files) or []:
         kind = str(module.get("type", ""))
@@ -258,7 +258,7 @@ def check_tokenizer(path: Path) -> None:
     The library iterates over all numbers up to the largest, and ends the process if memory does not suffice.
 
     Raises:
-        EncoderError: naming the token.
+        EncoderError: if a token number is too large; the message names the token.
     """
     content = json_document(path, EncoderError)
     most = path.stat().st_size
@@ -305,7 +305,7 @@ def check_counts(name: str, config: Mapping[str, Any]) -> None:
     """Refuse counts that would keep a library busy before a network is built, or pad every text.
 
     Raises:
-        EncoderError: naming the first count that is too large.
+        EncoderError: if a count is too large; the message names the first one.
     """
     tables: list[Mapping[str, Any]] = [config]
     while tables:
@@ -330,7 +330,7 @@ def check_module_sizes(name: str, files: ModelFiles) -> None:
     All modules but the first are built in memory; two of their numbers are the shape of the largest array.
 
     Raises:
-        EncoderError: naming its configuration.
+        EncoderError: if a module is too large; the message names its configuration.
     """
     for kind, path in module_types(files):
         if kind == "Transformer":

@@ -257,7 +257,7 @@ class OpenAIEncoder(Encoder):
         return outcome[0]
 
     def _vectors(self, content: bytes, count: int) -> list[list[float]]:
-        """Return the vectors of an answer in the order of the texts, checked one by one."""
+        """Return the vectors of an API response in the order of the texts, after checking each."""
         try:
             entries = json.loads(content)["data"]
             if not isinstance(entries, list):

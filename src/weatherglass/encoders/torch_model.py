@@ -48,9 +48,9 @@ class Pieces:
     other_inputs: dict[str, list[int]] = field(default_factory=dict)
     """Further inputs of the model from the tokenizer, such as segment numbers, one per id."""
     at: list[int] | None = None
-    """Indices of the pieces at the requested place; None without a place."""
+    """Indices of the pieces in the requested span; None without a span."""
     place_is_cut: bool = False
-    """Whether pieces of that place were cut off, so that it has none."""
+    """Whether pieces of that span were cut off, so that it has none."""
 
 
 Place = tuple[int, int | None]
@@ -97,7 +97,7 @@ class Tokenizer:
     def __call__(
         self, texts: Sequence[str], places: Sequence[Place] | None = None, spare: int = 0
     ) -> list[Pieces]:
-        """Return the pieces of each text, cut to the limit minus `spare`, with the pieces at a place in each."""
+        """Return the pieces of each text, cut to the limit minus `spare`, with the pieces of a span in each."""
         if not texts:
             return []
         prepared = [text.lower() if self.lowercase else text for text in texts]
@@ -194,7 +194,7 @@ class Tokenizer:
         return [self.coverage_of(pieces) for pieces in self(texts)]
 
     def coverage_of(self, pieces: Pieces, word: str = "") -> Coverage:
-        """Return the coverage of a text or, if a place was requested, of the `word` at that place."""
+        """Return the coverage of a text or, if a span was requested, of the `word` in that span."""
         ids = pieces.ids if pieces.at is None else [pieces.ids[place] for place in pieces.at]
         notes = []
         if len(pieces.ids) < pieces.full_length:
@@ -215,7 +215,7 @@ def _in_lower_case(text: str, place: Place) -> Place:
 
 
 def _pieces_at(encoded: Any, row: int, place: Place) -> list[int]:
-    """Return the indices of the pieces that overlap a place in a text; special tokens overlap nothing."""
+    """Return the indices of the tokens that overlap a span of a text; special tokens overlap nothing."""
     start, end = place
     pieces = zip(encoded["offset_mapping"][row], encoded["special_tokens_mask"][row], strict=True)
     return [
@@ -318,7 +318,7 @@ def no_random_weights(name: str) -> Iterator[None]:
     transformers replaces missing weights by random numbers, and reports it only in a log or on request.
 
     Raises:
-        EncoderError: naming the first missing weight.
+        EncoderError: if weights are missing; the message names the first one.
     """
     from transformers import PreTrainedModel
 

@@ -312,7 +312,7 @@ class TransformerEncoder(Encoder):
         return [unit_length(some) for some in vectors] if self._settings.normalise else vectors
 
     def _hidden(self, inputs: Sequence[Asked]) -> dict[int, list[int]]:
-        """Return the pieces of the hidden word by input, for inputs that have one."""
+        """Return the tokens of the masked word by input, for inputs that have one."""
         rows = [row for row, asked in enumerate(inputs) if isinstance(asked, Input) and asked.hidden]
         if rows and self.head == "causal":
             raise EncoderError(
@@ -332,7 +332,7 @@ class TransformerEncoder(Encoder):
         """Return the log-probability of each token of the text, or of the word at the span.
 
         A causal model predicts a token from those before it. A masked model predicts it from all others, with the token
-        masked; for a word at a span, all its pieces are masked, and those of a hidden word. Without a mask, the model
+        masked; for a word at a span, all its pieces are masked, and those of a masked word. Without a mask, the model
         reads all tokens of the text and predicts each of them; attended log-probabilities are these times the attention
         that the token receives.
         """
@@ -384,7 +384,7 @@ def _word(asked: Asked) -> str:
 
 
 def _place(asked: Asked, text: str) -> Place:
-    """Return the place of the word, or of the whole text, in the text with its prompt."""
+    """Return the span of the word, or of the whole text, in the text with its prompt."""
     start = len(text) - len(text_of(asked))
     if not isinstance(asked, Input) or asked.span is None:
         return start, None
@@ -393,7 +393,7 @@ def _place(asked: Asked, text: str) -> Place:
 
 
 def _at_place(layer: States, pieces: Sequence[Pieces]) -> States:
-    """Return the states of the pieces at the place of each text, padded at the end."""
+    """Return the states of the pieces in the span of each text, padded at the end."""
     width = max([1, *(len(text.at or ()) for text in pieces)])
     places = np.array([[*(text.at or ()), *[0] * (width - len(text.at or ()))] for text in pieces])
     at_place: States = layer[np.arange(len(pieces))[:, None], places]

@@ -134,7 +134,7 @@ def parse(
             never be true, and the gate would always pass.
 
     Raises:
-        GateError: stating what is wrong, and where.
+        GateError: if the expression is invalid; the message states the error and its position.
     """
     if len(source) > LONGEST:
         raise GateError(f"the expression has {len(source)} characters; {LONGEST} are allowed")

@@ -142,7 +142,7 @@ def load_rules(path: Path) -> list[Rule]:
     """Return the rules in the `[[gate]]` tables of a TOML file.
 
     Raises:
-        GateError: naming the file and the rule.
+        GateError: if the file or a rule is invalid; the message names the file and the rule.
     """
     content = toml_document(path, GateError)
     with reading_document(path, GateError):

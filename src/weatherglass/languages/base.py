@@ -35,7 +35,7 @@ class Reading:
     """The word as in the word set."""
     word_class: str
     reason: str
-    """The source of the class: the file, the catalogue, or the rule of a guess."""
+    """The source of the class: the file, the catalogue, or the rule by which it was guessed."""
     slots: Mapping[str, str]
     """The text for each slot of templates; slots with an unknown form are left out."""
     shown_forms: str = ""
@@ -62,7 +62,7 @@ class Language(Protocol):
 
     @property
     def templates_citation(self) -> str:
-        """Return the key of the paper to cite for them; empty without a paper."""
+        """Return the key of the paper to cite for the sentence templates; empty if there is no paper."""
 
     def word_classes(self) -> list[str]:
         """Return the classes of words that have templates."""

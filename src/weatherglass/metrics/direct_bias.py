@@ -86,7 +86,7 @@ def pair_direction(x: Vector, y: Vector) -> Vector:
 
 
 def direct_bias(arguments: Sequence[str], named: Mapping[str, str]) -> list[DirectBias]:
-    """Return the metric of the spelling `direct-bias` or `direct-bias(c=0.5)`."""
+    """Return the metric written as `direct-bias` or `direct-bias(c=0.5)`."""
     given = read_parameters("direct-bias", arguments, named, ("c",)).get("c", "1")
     try:
         c = float(given)

@@ -74,6 +74,6 @@ def correlations(first: Matrix, second: Matrix) -> Vector:
 
 
 def ect(arguments: Sequence[str], named: Mapping[str, str]) -> list[EmbeddingCoherence]:
-    """Return the metric of the spelling `ect`, which takes no parameter."""
+    """Return the metric named `ect`, which takes no parameters."""
     read_parameters("ect", arguments, named, ())
     return [EmbeddingCoherence()]

@@ -103,7 +103,7 @@ class LogProbability:
 
 
 def log_probability(arguments: Sequence[str], named: Mapping[str, str]) -> list[LogProbability]:
-    """Return the metric of the spelling `log-probability` or `log-probability({target} is {attribute}.)`.
+    """Return the metric written as `log-probability` or `log-probability({target} is {attribute}.)`.
 
     Raises:
         WeatherglassError: for a template that does not contain both words once.

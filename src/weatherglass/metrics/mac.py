@@ -55,6 +55,6 @@ def mean_distances(targets: Matrices, attributes: Matrices) -> list[Vector]:
 
 
 def mac(arguments: Sequence[str], named: Mapping[str, str]) -> list[MeanAverageCosine]:
-    """Return the metric of the spelling `mac`, which takes no parameter."""
+    """Return the metric named `mac`, which takes no parameters."""
     read_parameters("mac", arguments, named, ())
     return [MeanAverageCosine()]

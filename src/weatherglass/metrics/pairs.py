@@ -265,24 +265,24 @@ def _mean(values: Vector) -> float:
 
 
 def crows_pairs(arguments: Sequence[str], named: Mapping[str, str]) -> list[CrowsPairs]:
-    """Return the metric of the spelling `crows-pairs`, which takes no parameter."""
+    """Return the metric named `crows-pairs`, which takes no parameters."""
     read_parameters("crows-pairs", arguments, named, ())
     return [CrowsPairs()]
 
 
 def aul(arguments: Sequence[str], named: Mapping[str, str]) -> list[AllUnmasked]:
-    """Return the metric of the spelling `aul`, which takes no parameter."""
+    """Return the metric named `aul`, which takes no parameters."""
     read_parameters("aul", arguments, named, ())
     return [AllUnmasked()]
 
 
 def aula(arguments: Sequence[str], named: Mapping[str, str]) -> list[Attended]:
-    """Return the metric of the spelling `aula`, which takes no parameter."""
+    """Return the metric named `aula`, which takes no parameters."""
     read_parameters("aula", arguments, named, ())
     return [Attended()]
 
 
 def stereoset(arguments: Sequence[str], named: Mapping[str, str]) -> list[StereoSet]:
-    """Return the metric of the spelling `stereoset`, which takes no parameter."""
+    """Return the metric named `stereoset`, which takes no parameters."""
     read_parameters("stereoset", arguments, named, ())
     return [StereoSet()]

@@ -67,6 +67,6 @@ def projections(targets: Matrices, attributes: Matrices) -> Matrix:
 
 
 def ripa(arguments: Sequence[str], named: Mapping[str, str]) -> list[RelationalInnerProduct]:
-    """Return the metric of the spelling `ripa`, which takes no parameter."""
+    """Return the metric named `ripa`, which takes no parameters."""
     read_parameters("ripa", arguments, named, ())
     return [RelationalInnerProduct()]

@@ -73,6 +73,6 @@ def _distances(rows: Matrix, centre: Vector) -> Vector:
 
 
 def rnd(arguments: Sequence[str], named: Mapping[str, str]) -> list[RelativeNormDistance]:
-    """Return the metric of the spelling `rnd` or `rnd(normalise=yes)`."""
+    """Return the metric written as `rnd` or `rnd(normalise=yes)`."""
     given = read_parameters("rnd", arguments, named, ("normalise",))
     return [RelativeNormDistance(read_yes_or_no("rnd", "normalise", given.get("normalise", "no")))]

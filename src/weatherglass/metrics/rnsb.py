@@ -129,6 +129,6 @@ def _loss(products: Matrix, labels: Matrix, weights: Matrix, intercepts: Vector)
 
 
 def rnsb(arguments: Sequence[str], named: Mapping[str, str]) -> list[RelativeNegativeSentimentBias]:
-    """Return the metric of the spelling `rnsb`, which takes no parameter."""
+    """Return the metric named `rnsb`, which takes no parameters."""
     read_parameters("rnsb", arguments, named, ())
     return [RelativeNegativeSentimentBias()]

@@ -95,6 +95,6 @@ def attribute_directions(means: Sequence[Vector]) -> Matrix:
 
 
 def same(arguments: Sequence[str], named: Mapping[str, str]) -> list[Same]:
-    """Return the metric of the spelling `same`, which takes no parameter."""
+    """Return the metric named `same`, which takes no parameters."""
     read_parameters("same", arguments, named, ())
     return [Same()]

@@ -70,6 +70,6 @@ def _difference_of_means(x: Vector, y: Vector) -> float:
 
 
 def sc_weat(arguments: Sequence[str], named: Mapping[str, str]) -> list[ScWeat]:
-    """Return the metric of the spelling `sc-weat`, which takes no parameter."""
+    """Return the metric named `sc-weat`, which takes no parameters."""
     read_parameters("sc-weat", arguments, named, ())
     return [ScWeat()]

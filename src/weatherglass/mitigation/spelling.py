@@ -61,7 +61,7 @@ def read_model(text: str) -> ModelSpelling:
     name, rest = (named["name"].strip(), named["rest"].strip()) if named else ("", text)
     spec, *steps = _BAR.split(rest)
     if not spec:
-        raise SpecError(f"'{text}': names no model before the first transform; write MODEL | TRANSFORM")
+        raise SpecError(f"'{text}': no model is named before the first transform; write MODEL | TRANSFORM")
     return ModelSpelling(name, spec, tuple(_transforms(steps, text)))
 
 

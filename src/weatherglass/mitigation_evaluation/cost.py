@@ -302,7 +302,7 @@ def recovered_and_cost(
         ),
         CostJob(before, after),
     ]
-    progress.stage("measuring what remains, and the cost", len(jobs))
+    progress.stage("measuring the bias that remains and the cost of the mitigation", len(jobs))
     values = values_of(workers, compute_job, jobs, progress, packed)
     measured = [value for value in values if isinstance(value, dict)]
     cost = [value for value in values if isinstance(value, BeforeAfter)]

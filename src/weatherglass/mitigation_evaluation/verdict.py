@@ -21,9 +21,9 @@ RULE = (
     "test had before; or a difference between the two ends is significant after, by any metric (Holm over them), in "
     "either direction; or, in a test with all its words, d is significant after in the opposite direction (Holm over "
     "these tests). "
-    "Hidden: none of these applies, but a classifier, clusters or neighbours still recover more than "
+    "Hidden: none of the conditions above applies, but a classifier, clusters or neighbours still recover more than "
     f"{100 * RETAINED_SHARE:.0f} % of what they recovered above chance before, at the lower end of the interval. "
-    "Removed: none of these applies."
+    "Removed: none of the conditions above applies."
 )
 
 

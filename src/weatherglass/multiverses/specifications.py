@@ -97,7 +97,8 @@ def known_words(word_list: WordList, views: Sequence[Encodings]) -> Known:
     ):
         if size < LEAST_WORDS:
             raise UnitError(
-                f"{word_list.name}: every specification knows {size} words of {role}, but {LEAST_WORDS} are needed"
+                f"{word_list.name}: only {size} words of {role} are known in every specification, "
+                f"but {LEAST_WORDS} are needed"
             )
     return Known(x, y, attributes, tuple(sorted(dropped)))
 
@@ -447,7 +448,7 @@ def _sentence(kind: str, deciding: Sequence[str], record: dict[str, Any], alpha:
     levels = record["by_level"][choice]
     seen = [name for name, level in levels.items() if level["multiverse_p"] <= alpha]
     others = [name for name in levels if name not in seen]
-    detail = f"shown with {_listed(seen)}" if seen else "not shown at any single level"
+    detail = f"shown with {_listed(seen)}" if seen else "not significant at any single level of this choice"
     detail += f", not with {_listed(others)}" if seen and others else ""
     if seen and len({math.copysign(1, levels[name]["mean_d"]) for name in seen}) > 1:
         detail += ", in opposite directions"

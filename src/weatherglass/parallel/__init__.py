@@ -1,4 +1,4 @@
-"""Map a function over units of work, in this process, in local processes, on a Dask cluster, or on another engine."""
+"""Map a function over jobs, in this process, in local processes, on a Dask cluster, or on another engine."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def check_backend(given: object) -> None:
     """Refuse an argument `backend` that is not a backend; None is allowed.
 
     Raises:
-        WeatherglassError: naming the function that makes one.
+        WeatherglassError: if it is not a backend; the message names the function that creates one.
     """
     if given is not None and not (callable(getattr(given, "map", None)) and hasattr(given, "in_process")):
         raise wrong_type("backend", "what weatherglass.parallel.backend(jobs) gives", given)

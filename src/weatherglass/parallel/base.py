@@ -1,4 +1,4 @@
-"""Define the protocol of backends, which compute independent, idempotent units of work and yield their outcomes."""
+"""Define the protocol of backends, which compute independent, idempotent jobs and yield their outcomes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ U = TypeVar("U")
 R = TypeVar("R")
 
 ATTEMPTS = 3
-"""Number of attempts at a unit whose process or machine is lost."""
+"""Number of attempts at a job whose process or machine is lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[U, R]):
-    """A unit and its outcome: a value, or the error that it raised."""
+    """A job and its outcome: a value, or the error that it raised."""
 
     unit: U
     value: R | None = None
@@ -29,22 +29,22 @@ class Outcome(Generic[U, R]):
 
 
 class Backend(Protocol):
-    """Compute units of work. Units are idempotent, since one may be computed twice if a worker is lost."""
+    """Compute jobs. Jobs are idempotent, since one may be computed twice if a worker is lost."""
 
     @property
     def in_process(self) -> bool:
-        """Return whether units see this process's objects, or copies of them."""
+        """Return whether jobs see this process's objects, or copies of them."""
         ...
 
     def map(
         self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
     ) -> Iterator[Outcome[U, R]]:
-        """Return the outcomes of `function(unit)` as they finish, in any order; a failing unit stops no other.
+        """Return the outcomes of `function(unit)` as they finish, in any order; a failed job does not stop the others.
 
         Args:
             function: a function that can be imported by name, since it may run in another process.
-            units: small objects, which are made as they are needed.
-            common: a large array that all units need; it is sent to each worker once, and passed as second argument.
+            units: the jobs, small objects that are created as they are needed.
+            common: a large array that all jobs need; it is sent to each worker once, and passed as second argument.
         """
         ...
 
@@ -81,17 +81,17 @@ def values_of(
     progress: Progress,
     common: AnyMatrix | None = None,
 ) -> list[R]:
-    """Return `function(unit)` of every unit, in the order of the units; `progress` advances with each.
+    """Return `function(unit)` for every job, in the order of `units`; `progress` advances with each.
 
     Args:
-        workers: where the units are computed.
+        workers: where the jobs are computed.
         function: as in `Backend.map`.
         units: as in `Backend.map`; no object may be in it twice.
-        progress: its stage has one step per unit.
+        progress: its stage has one step per job.
         common: as in `Backend.map`.
 
     Raises:
-        Exception: the error of the first unit that failed.
+        Exception: the error of the first job that failed.
     """
     values: dict[int, R] = {}
     for outcome in workers.map(function, units, common):

@@ -1,4 +1,4 @@
-"""Compute units on a Dask cluster, with any scheduler that the user's site runs (SLURM, Kubernetes, a few machines)."""
+"""Compute jobs on a Dask cluster, with any scheduler that the user's site runs (SLURM, Kubernetes, a few machines)."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ CONNECT_TIMEOUT = 15
 """Seconds to wait for the answer of a scheduler."""
 
 QUEUE_PER_THREAD = 2
-"""Units that are handed out per thread of the cluster, so that no worker waits and units do not pile up."""
+"""Jobs that are handed out per thread of the cluster, so that no worker waits and jobs do not pile up."""
 
 
 class DaskCluster:
-    """The workers of a scheduler. Each unit uses one thread of BLAS and torch, since the workers share the cores.
+    """The workers of a scheduler. Each job uses one thread of BLAS and torch, since the workers share the cores.
 
-    If a worker is lost, Dask gives its units to others. A unit that fails because of a disk or
+    If a worker is lost, Dask gives its jobs to others. A job that fails because of a disk or
     the network is retried a limited number of times; any other error is reported and not retried.
     """
 
@@ -86,7 +86,7 @@ class DaskCluster:
             if answer is None:
                 if client.status != "running" or tries >= ATTEMPTS:
                     raise self._connection_lost()
-                # The only worker with the common array, or with the result of this unit, died before others had a copy.
+                # The only worker with the common array, or with the result of this job, died before others had a copy.
                 shared.send_again()
                 submit(unit, tries + 1)
                 continue
@@ -155,7 +155,7 @@ class DaskCluster:
 
 @dataclass(slots=True)
 class CommonArray:
-    """The array that all units share, in the form that is sent to the workers."""
+    """The array that all jobs share, in the form that is sent to the workers."""
 
     handle: Any
     """A future of the array, its file, or None."""
@@ -174,9 +174,9 @@ def dask(options: EngineOptions) -> DaskCluster:
 
 
 def _answer(future: Future[Any]) -> tuple[Any | None, Exception | None] | None:
-    """Return the value or the error of a unit; None if it is lost.
+    """Return the value or the error of a job; None if it is lost.
 
-    A finished unit can still be lost, because its worker keeps the result until it is fetched, and may die before that.
+    A finished job can still be lost, because its worker keeps the result until it is fetched, and may die before that.
     """
     from distributed import CancelledError, KilledWorker
 
@@ -196,7 +196,7 @@ def _answer(future: Future[Any]) -> tuple[Any | None, Exception | None] | None:
 def attempt_on_worker(
     function: Callable[..., Any], unit: Any, common: AnyMatrix | Path | None
 ) -> tuple[Any | None, Exception | None]:
-    """Compute one unit on a worker, with one thread; an error that may be due to the machine names it."""
+    """Compute one job on a worker, with one thread; an error that may be due to the machine names it."""
     from threadpoolctl import threadpool_limits
 
     _one_torch_thread()

@@ -1,4 +1,4 @@
-"""Compute units in this process, or in several processes on this machine."""
+"""Compute jobs in this process, or in several processes on this machine."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 
 
 class InProcess:
-    """Compute one unit after another in this process."""
+    """Compute one job after another in this process."""
 
     in_process = True
 
     def map(
         self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
     ) -> Iterator[Outcome[U, R]]:
-        """Yield outcomes in the order of the units."""
+        """Yield outcomes in the order of the jobs."""
         arguments = () if common is None else (common,)
         for unit in units:
             yield Outcome(unit, *attempt(function, unit, *arguments))
@@ -41,10 +41,10 @@ class InProcess:
 
 @dataclass(slots=True)
 class LocalProcesses:
-    """Compute units in several processes on this machine, each with its share of the cores for BLAS and numba.
+    """Compute jobs in several processes on this machine, each with its share of the cores for BLAS and numba.
 
-    The processes are reused for the next units, such as those of the next model, until nothing refers to this object,
-    since starting one takes a second. If a process dies, the whole pool ends; its unfinished units are then retried in
+    The processes are reused for the next jobs, such as those of the next model, until nothing refers to this object,
+    since starting one takes a second. If a process dies, the whole pool ends; its unfinished jobs are then retried in
     a new pool, a limited number of times, since one of them may have killed it.
     """
 
@@ -72,7 +72,7 @@ class LocalProcesses:
             try:
                 with self._processes() as pool:
                     while True:
-                        # The queue is short, so that units are made only as they are needed.
+                        # The queue is short, so that jobs are created only as they are needed.
                         room = 2 * self.jobs - len(in_flight) - len(waiting)
                         waiting.extend((unit, 1) for unit in islice(remaining, max(0, room)))
                         while waiting:
@@ -144,7 +144,7 @@ def _attempt_with_file(
 
 
 def _pool(jobs: int) -> ProcessPoolExecutor:
-    """Return a pool whose processes start when there are units for them, and end when nothing refers to it."""
+    """Return a pool whose processes start when there are jobs for them, and end when nothing refers to it."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
@@ -168,7 +168,7 @@ def _end(pool: ProcessPoolExecutor) -> None:
 def _follow_parent(*collection_threshold: int) -> None:
     """Let the parent handle Ctrl-C, and end this worker when its parent is killed.
 
-    Otherwise a worker would wait for its next unit, and keep its memory, for ever. Its garbage collector has the
+    Otherwise a worker would wait for its next job, and keep its memory, for ever. Its garbage collector has the
     threshold of the parent, and does not run at its end.
     """
     import atexit

@@ -1,6 +1,6 @@
-"""Show the progress within units of work: a unit reports shares of its work, wherever it is computed.
+"""Show progress within jobs: each job reports the share of its work that is done, in whichever process it runs.
 
-A unit in another process lengthens a small file next to the file that it will write; this process reads its size.
+A job in another process lengthens a small file next to the file that it will write; this process reads its size.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from weatherglass.progress import Progress
 from weatherglass.storage.atomic import UNFINISHED
 
 STEPS = 1000
-"""Size in bytes of the file of a unit that is finished."""
+"""Size in bytes of the file of a job that is finished."""
 EVERY = 0.5
 """Seconds between two readings of the files."""
 
 Report = Callable[[float], None]
-"""Called with shares of a unit's work, whose sum is 1."""
+"""Called with shares of a job's work, whose sum is 1."""
 
 
 class UnitProgress:
-    """Advance a progress by one step per unit, in parts as the unit reports them.
+    """Advance a progress by one step per job, in parts as the job reports them.
 
-    A unit is named by its target, the file that it will write.
+    A job is named by its target, the file that it will write.
     """
 
     def __init__(self, progress: Progress, targets: Sequence[Path], in_process: bool) -> None:
-        """Make the progress of some units.
+        """Make the progress of some jobs.
 
         Args:
-            progress: its stage has one step per unit.
-            targets: the files that the units will write.
-            in_process: whether units call `add`; otherwise their files are read while the block runs.
+            progress: its stage has one step per job.
+            targets: the files that the jobs will write.
+            in_process: whether jobs call `add`; otherwise their files are read while the block runs.
         """
         self._progress = progress
         self._done = dict.fromkeys(targets, 0.0)
@@ -60,24 +60,24 @@ class UnitProgress:
             self._thread.join()
 
     def add(self, target: Path, share: float) -> None:
-        """Advance by a share of a unit's work."""
+        """Advance by a share of a job's work."""
         self._advance(target, self._done[target] + share)
 
     def finish(self, target: Path) -> None:
-        """Advance to the end of a unit, even if it has failed."""
+        """Advance to the end of a job, even if it has failed."""
         self._advance(target, 1.0)
 
     def read(self) -> None:
-        """Advance as far as the files of the units show."""
+        """Advance as far as the files of the jobs show."""
         for target, done in list(self._done.items()):
             if done < 1:
-                with suppress(OSError):  # the unit has not begun, or is finished
+                with suppress(OSError):  # the job has not begun, or is finished
                     self._advance(target, share_file(target).stat().st_size / STEPS)
 
     def _advance(self, target: Path, done: float) -> None:
         with self._lock:
             before, done = self._done[target], min(done, 1.0)
-            if done > before:  # a unit whose process died begins again
+            if done > before:  # a job whose process died begins again
                 self._done[target] = done
                 self._progress.advance(done - before)
 
@@ -87,13 +87,13 @@ class UnitProgress:
 
 
 def share_file(target: Path) -> Path:
-    """Return the file in which a unit in another process reports its progress."""
+    """Return the file in which a job in another process reports its progress."""
     return target.with_name(f"{UNFINISHED}{target.name}.share")
 
 
 @contextmanager
 def reported_in_file(target: Path) -> Iterator[Report]:
-    """Yield a function that reports shares of a unit in its file, which is removed when the block ends.
+    """Yield a function that reports shares of a job in its file, which is removed when the block ends.
 
     A file that cannot be written only costs the progress.
     """

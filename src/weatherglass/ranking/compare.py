@@ -125,8 +125,8 @@ def compare_groups(scores: Scores, model: str, top: float, alpha: float = 0.05) 
     Over several topics, the topic is the unit that random contexts are drawn from: its queries share their passages.
 
     Args:
-        scores: of all copies.
-        model: its name.
+        scores: the scores of all copies.
+        model: the name of the model.
         top: what is selected: below 1 a share of each query's pool, else a number of places.
         alpha: intervals are at level 1 − alpha.
     """

@@ -24,8 +24,8 @@ def judge(
     """Return the comparisons with adjusted p and outcome, in the order given.
 
     Args:
-        comparisons: of one or more models; each model is judged by itself.
-        alpha: of each family.
+        comparisons: the comparisons of one or more models; each model is judged by itself.
+        alpha: the significance level of each family.
         smallest: the smallest |win rate − 0.5| of interest; without it, no outcome is small.
     """
     families: dict[tuple[str, bool, bool], list[int]] = {}

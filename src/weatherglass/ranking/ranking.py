@@ -208,7 +208,7 @@ def run_ranking(
     """Return the judged comparisons of every ranker; one that fails does not stop the others.
 
     Args:
-        rankers: by the name of a model.
+        rankers: the rankers, by the name of their model.
         options: how to select and judge.
         journal: where scores are stored as soon as they are computed.
 

@@ -176,7 +176,7 @@ class _Asking:
         """Return a unit vector for each input.
 
         Raises:
-            EncoderError: naming a text that the model cannot read.
+            EncoderError: if the model has no vector for a text; the message names the first one.
         """
         observed = observe(self.model.encoder, inputs, "vectors", self.workers, self.progress)
         place = {asked: row for row, asked in enumerate(observed.inputs)}

@@ -249,7 +249,7 @@ def _texts_in(path: Path, kind: str) -> tuple[Text, ...]:
 
 
 def _by_topic(tables: Mapping[str, Any], kind: str, where: str) -> Iterator[Text]:
-    """Yield the texts of tables such as [nurse] with a list `queries`, each table a topic."""
+    """Yield the texts in the list `queries` or `passages` of each table, such as [nurse]; each table is one topic."""
     found = False
     for topic, table in tables.items():
         texts = table.get(kind) if isinstance(table, Mapping) else None

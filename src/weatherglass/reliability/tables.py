@@ -52,14 +52,14 @@ class WordScore(Condition):
     score: float
     """The mean over base pairs and seeds; above 0, the word leans to the first words of the pairs."""
     low: float
-    """The lower end of the 95 % interval for other base pairs and seeds."""
+    """The lower bound of the 95 % confidence interval, with base pairs and seeds as random factors."""
     high: float
     toward: str
     """The word of the first base pair to which the score leans."""
     verdict: str
     """`SHOWN`, `THESE_SEEDS` or `CANNOT_TELL`, by the corrected p at 0.05."""
     p_value: float
-    """The two-sided p of a mean of 0 over other pairs and seeds."""
+    """The two-sided p of a mean of 0, with base pairs and seeds as random factors."""
     p_adjusted: float
     """p corrected over the words of the family, by Holm for a target list and by Benjamini–Hochberg for other words."""
     p_these_seeds: float

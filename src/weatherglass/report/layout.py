@@ -12,7 +12,7 @@ GAP = "  "
 MOST_ROWS = 60
 """With more rows than this, a comparison or a study prints only those that changed."""
 SIZES_FROM, DIRECTION_FROM = 100, 120
-"""Widths of the terminal from which a row has more columns."""
+"""Minimum terminal widths at which a row has more columns."""
 
 
 class Bold(str):
@@ -135,7 +135,7 @@ class Column:
     most: int | None = None
     """Cells are shortened to this width even where there is room, so that one long name does not hide a column."""
     from_width: int = 0
-    """The width of the terminal from which the column is shown; 0 for always."""
+    """The minimum terminal width at which the column is shown; 0 for always."""
 
 
 Row = Sequence[str] | str

@@ -36,7 +36,7 @@ NO_TOPIC = "No topic given"
 CHANGED = "≠"
 ADJUSTED_FROM = 80
 MOST_NAMED = 10
-"""Number of effects that the line about growing effects names."""
+"""Maximum number of effects named in the line about growing effects."""
 
 
 def results_lines(run: Run, width: int) -> Iterator[str]:
@@ -254,7 +254,10 @@ def worse_lines(comparison: Comparison) -> Iterator[str]:
     """Yield which effects grew significantly after correction, and over how many rows p was corrected."""
     if not comparison.corrected:
         return
-    over = f"(adjusted p ≤ {comparison.alpha:g}, Holm over {counted(comparison.corrected, 'row')}, controls left out)"
+    over = (
+        f"(adjusted p ≤ {comparison.alpha:g}, Holm correction over {counted(comparison.corrected, 'row')}; "
+        "sanity checks are not counted)"
+    )
     names = [f"{one.test} on {model_name(one.models[1])}" for one in comparison.worse]
     listed = ", ".join(names[:MOST_NAMED]) + ", …" * (len(names) > MOST_NAMED)
     found = f"{counted(len(names), 'effect')}: {listed}" if names else "no effect"

@@ -58,7 +58,7 @@ def latex(runs: Sequence[Run], label: str = LABEL) -> str:
     One model has a column each for d, interval and p; several have them below each other in one cell.
 
     Args:
-        label: for \\ref; with several metrics, the metric follows it.
+        label: the label for \\ref; with several metrics, the metric follows it.
     """
     layout = lay_out(runs)
     single = len(layout.subjects) == 1

@@ -30,7 +30,7 @@ from weatherglass.report.numbers import (
 from weatherglass.storage.printable import cell_len
 
 INTERVAL_FROM = 100
-"""Width of the terminal from which a topic has its interval."""
+"""Minimum terminal width at which the interval of a topic is shown."""
 WIDEST = 120
 """Largest number of columns of the screen of a run, as in a pipe."""
 LARGEST = 2.0

@@ -112,7 +112,7 @@ def methods_paragraph(results: Sequence[Result], record: Mapping[str, Any]) -> s
     else:
         said.append(
             "p-values are computed by exchanging single elements, as published; "
-            "sentences of one word count as independent."
+            "sentences made from the same word are treated as independent."
         )
     how = METHODS.get(settings.get("significance", "auto"), "")
     said.append(f"They are {TAILS.get(first.alternative, first.alternative)}{f' and {how}' if how else ''}.")
@@ -362,7 +362,8 @@ def _changes(comparison: Comparison) -> Iterator[str]:
     yield (
         f"{len(changed)} of {total} effects changed (the {percent(1 - comparison.alpha)} interval of the change leaves "
         f"out 0; chance alone marks about {comparison.alpha * total:.1f}). {len(comparison.worse)} grew significantly "
-        f"(adjusted *p* ≤ {comparison.alpha:g}, Holm over {comparison.corrected} rows, controls left out)."
+        f"(adjusted *p* ≤ {comparison.alpha:g}, Holm correction over {comparison.corrected} rows; sanity checks are "
+        "not counted)."
     )
     if changed:
         yield ""

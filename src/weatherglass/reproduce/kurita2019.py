@@ -59,7 +59,7 @@ def reproduce(path: Path) -> Reproduction:
     """Test the word scores in a table with the columns set and score.
 
     Raises:
-        WeatherglassError: naming the line that is wrong.
+        WeatherglassError: if a line of the table is wrong; the message names the line.
     """
     by_set = read_word_scores(path)
     (first, x), (second, y) = by_set.items()
@@ -154,7 +154,7 @@ def lines(reproduction: Reproduction) -> list[str]:
     return [
         f"{reproduction.name}: d = {reproduction.effect_size:.5f}, p = {p.p_value:.5f} ({p.p_method}), by word.",
         "Cells of one target word are not independent: p by cell treats each template and attribute as a word.",
-        "The released code reads the prior at another token than the mask of the target.",
+        "The released code reads the prior at a token other than the target's mask.",
     ]
 
 

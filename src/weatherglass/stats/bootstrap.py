@@ -1,7 +1,7 @@
 """Compute confidence intervals of d: percentile and BCa bootstrap over the units of X, Y, A and B (docs/methods 3).
 
-All values are computed from the raw measures m(w, a), not from the vectors. A resample is represented by how often each
-unit was drawn, so that for the statistic `mean`, all resamples of a block are a few matrix products.
+All values are computed from the raw measures m(w, a), not from the vectors. A resample is represented by how often it
+contains each unit, so that for the statistic `mean`, all resamples of a block are a few matrix products.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BLOCK_ENTRIES = 1 << 21
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The raw measures of one test, and the units that are drawn from each of its sets."""
+    """The raw measures of one test, and the units that are resampled within each of its sets."""
 
     to_a: Matrix
     """m(w, a), one row per target (X before Y) and one column per element of A."""
@@ -78,11 +78,11 @@ class BootstrapInterval:
     resamples: int
     """Number of resamples with an effect size."""
     monte_carlo_error: float
-    """The standard error of the less certain BCa end due to the draws alone."""
+    """The standard error of the less certain BCa bound due to resampling alone."""
 
 
 def effect_sizes(scores: Matrix, x_counts: Matrix, y_counts: Matrix, ddof: int) -> Vector:
-    """Return d of each column of `scores`, with units weighted by how often they were drawn; NaN if all are equal."""
+    """Return d of each column of `scores`, with units weighted by their count in the resample; NaN if all are equal."""
     x, y = scores[: len(x_counts)], scores[len(x_counts) :]
     n_x, n_y = x_counts.sum(axis=0), y_counts.sum(axis=0)
     x_mean, y_mean = (x_counts * x).sum(axis=0) / n_x, (y_counts * y).sum(axis=0) / n_y
@@ -95,7 +95,7 @@ def effect_sizes(scores: Matrix, x_counts: Matrix, y_counts: Matrix, ddof: int) 
 
 
 def resampled_effect_sizes(sample: Sample, resamples: int, rng: np.random.Generator) -> Vector:
-    """Return d of bootstrap resamples, in which units are drawn with replacement within each of the four sets."""
+    """Return d of bootstrap resamples; units are resampled with replacement within each of the four sets."""
     sizes = sample.sizes()
     blocks = []
     for _, columns in _blocks(resamples, len(sample.to_a)):

@@ -96,8 +96,8 @@ def levels_of(tables: AttributeTables, scores: Within) -> dict[str, Levels]:
     Empty if a set has fewer than 3 attribute words: the effect is not estimable for random attributes then.
 
     Args:
-        tables: with the rows of the scores.
-        scores: of the words.
+        tables: the attribute tables, with one row per score.
+        scores: the scores of the words.
     """
     if min(len(tables.a), len(tables.b)) < LEAST_ATTRIBUTES:
         return {}
@@ -213,11 +213,11 @@ def paired_change(
     """Return the change of d from the scores of the same words in two models, X (the first n_x) before Y.
 
     Args:
-        before: scores of the first model.
-        after: scores of the second.
-        n_x: words of X.
+        before: the scores of the first model.
+        after: the scores of the second.
+        n_x: the number of words in X.
         alpha: the interval is at level 1 − alpha.
-        ddof: of the sd in d.
+        ddof: the delta degrees of freedom of the sd in d.
         factors: attribute words of A, of B, and templates, in both models; without them they are fixed.
     """
     first, second = (within(np.asarray(scores, dtype=np.float64), n_x, ddof) for scores in (before, after))

@@ -197,7 +197,7 @@ def assess_share(share: Share, names: Sequence[str], of: Tested) -> Assessment:
 
     Args:
         share: the value by units.
-        names: of the units.
+        names: the names of the units.
         of: the value with its p.
     """
     from weatherglass.metrics.exchange import PairFlips

@@ -83,7 +83,7 @@ class RankAgreement:
 
     tau: float
     low: float | None
-    """The lower end of a 95 % percentile interval over drawn tests; None if tau is NaN."""
+    """The lower bound of a 95 % percentile bootstrap interval over tests; None if tau is NaN."""
     high: float | None
 
 
@@ -121,12 +121,12 @@ def _signs_of_differences(rows: Matrix) -> Matrix:
 def rank_agreement(first: Matrix, second: Matrix, seed: int = 0) -> RankAgreement:
     """Compute the agreement of two rankings of columns by their mean over tests, which are rows.
 
-    The columns are fixed. The tests are a sample; for the interval, the same tests are drawn with replacement for both.
+    The columns are fixed. The tests are a sample; for the interval, the same resample of tests is used for both.
 
     Args:
         first: the size of the effects by one metric, a row per test.
         second: the size of the effects by another metric, on the same tests.
-        seed: the seed of the draws.
+        seed: the seed of the bootstrap resamples.
     """
     tests = len(first)
     if tests < LEAST_TESTS:
@@ -143,7 +143,7 @@ def rank_agreement(first: Matrix, second: Matrix, seed: int = 0) -> RankAgreemen
 
 @lru_cache(maxsize=4)
 def _drawn_shares(tests: int, seed: int) -> Matrix:
-    """Return the share of each test (column) in each draw (row); cached, because pairs of metrics share their tests."""
+    """Return the share of each test (column) in each resample (row); cached, since pairs of metrics share tests."""
     drawn = np.random.default_rng(seed).integers(0, tests, (DRAWS, tests))
     places = drawn + tests * np.arange(DRAWS)[:, np.newaxis]
     return np.bincount(places.ravel(), minlength=DRAWS * tests).reshape(DRAWS, tests) / tests

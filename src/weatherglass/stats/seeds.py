@@ -31,10 +31,10 @@ class SeedShare:
     sd: float
     """The standard deviation over seeds, with fixed words."""
     low: float
-    """The lower end of the interval of the mean over other seeds, with fixed words."""
+    """The lower bound of the interval of the mean, with seeds as a random factor and words fixed."""
     high: float
     word_variance: float
-    """The variance of the value over other target words, without the seeds' noise in single words."""
+    """The variance of the value over random target words, without the seeds' noise in single words."""
     share: float
     """sd² / (sd² + word_variance), the share of the seed in the variance of a value from one seed."""
     share_low: float
@@ -42,7 +42,7 @@ class SeedShare:
 
 
 def seed_share(values: Vector, without: Sequence[Matrix]) -> SeedShare:
-    """Estimate the mean over seeds, and the seed's share of the variance for other seeds and target words.
+    """Estimate the mean over seeds, and the seed's share of the variance over random seeds and target words.
 
     The interval is that of a ratio of two variances. The variance over seeds has S − 1 degrees of freedom. The degrees
     of freedom of the variance over words (of a mean over seeds, without the seeds' noise) are those of the jackknife of
@@ -72,7 +72,7 @@ def seed_share(values: Vector, without: Sequence[Matrix]) -> SeedShare:
 
 
 def _df_of_words(variance: float, without: Sequence[Matrix], parts: Sequence[_MeanOverSeeds]) -> float:
-    """Return 2 divided by the variance of the log ratio over other words, which also change the variance over seeds.
+    """Return 2 divided by the variance of the log ratio over random words, which also change the variance over seeds.
 
     This change contains the seeds' noise, which the S − 1 degrees of freedom already include, so it is subtracted.
     """
@@ -184,7 +184,7 @@ Layouts = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CrossedMean:
-    """The mean of each layout, with its interval over other rows and columns; NaN if it is not estimable."""
+    """The mean of each layout, with its interval for random rows and columns; NaN if it is not estimable."""
 
     mean: Vector
     error: Vector

@@ -63,7 +63,7 @@ class TopicEvidence:
     """The evidence of a topic before it is compared with others."""
 
     rows: tuple[RowEvidence | None, ...]
-    """The evidence of each test in the given order; None for tests that are measured, not tested."""
+    """The evidence of each test in the given order; None for a confounded test, which is measured but not tested."""
     significance: Significance | None
     """The p of D; None if no test is tested."""
     topic: Topic | None = None

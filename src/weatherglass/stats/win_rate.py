@@ -175,7 +175,7 @@ def _random_contexts(
     Args:
         of_x: the placements of the names of X among those of Y.
         of_y: the placements of the names of Y among those of X.
-        ranks: of all names, X first.
+        ranks: the ranks of all names, X first.
         contexts: the query and passage of each column.
         at_even: the variance that agrees with the exact p.
         alpha: the interval is at level 1 − alpha.

@@ -19,7 +19,7 @@ ROUGH_BUDGET, ROUGH = Budget(seconds=0.05), 0.2
 CLEARLY_BELOW = 5
 """Without a name, p is not computed where the t-test gives less than alpha over this."""
 MANY_EXCHANGES = 10_000
-"""From this many on, a clear t-test decides; fewer are counted, which is quick."""
+"""Minimum number of exchanges for which a clear t-test replaces the permutation test; counting fewer is quick."""
 SPLITS = 999
 """Random splits of a group into halves."""
 
@@ -36,7 +36,7 @@ def deciding_names(wins: Matrix, n_x: int, alpha: float = 0.05) -> list[int]:
     """Return the names without which p is above alpha, for a win rate whose p is at most alpha.
 
     Args:
-        wins: by `pairwise`, X first; the mean rank without a name follows from it.
+        wins: the result of `pairwise`, X first; the mean rank without a name follows from it.
         n_x: the number of names in X.
         alpha: the significance level.
     """
@@ -70,10 +70,10 @@ def placebo(wins: Matrix, n_x: int, splits: int = SPLITS, seed: int = 0) -> floa
     """Return |w − ½| that 95 % of random splits of one group into halves stay below; None for groups below 4 names.
 
     Args:
-        wins: by `pairwise`, X first.
+        wins: the result of `pairwise`, X first.
         n_x: the number of names in X.
-        splits: how often each group is split.
-        seed: of the splits.
+        splits: the number of times that each group is split.
+        seed: the seed of the splits.
     """
     rng = np.random.default_rng(seed)
     distances = []
@@ -109,7 +109,7 @@ def at_equal_pieces(
 
     Args:
         by_name: the mean rank of each name, X first.
-        wins: by `pairwise`, in the same order.
+        wins: the result of `pairwise`, in the same order.
         n_x: the number of names in X.
         pieces: the number of pieces of each name.
         alpha: the interval is at level 1 − alpha.

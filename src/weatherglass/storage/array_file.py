@@ -225,7 +225,7 @@ def require_whole(path: Path) -> None:
     """Refuse a file whose checksum does not match; a file without a checksum is accepted.
 
     Raises:
-        VectorFileError: naming the file and the remedy.
+        VectorFileError: if the checksum does not match; the message names the file and the remedy.
     """
     if safetensors_state(path) is State.DAMAGED:
         raise VectorFileError(

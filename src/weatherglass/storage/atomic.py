@@ -167,7 +167,7 @@ def writing_into(folder: Path) -> Iterator[None]:
     """Report in one line an error of the operating system while results are written.
 
     Raises:
-        OutputError: naming the file, or the folder if no file is known.
+        OutputError: if the block raises an OSError; the message names the file, or the folder if no file is known.
     """
     try:
         yield

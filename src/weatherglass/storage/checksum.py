@@ -213,7 +213,7 @@ def _hash_around(path: Path, hole: int | None = None) -> str:
 
 
 CACHED_FROM = 32 * 2**20
-"""Size in bytes from which a hash is cached; hashing a smaller file is as fast as looking its hash up."""
+"""Minimum size in bytes of a file whose hash is cached; hashing a smaller file is as fast as looking its hash up."""
 
 
 def cache_folder() -> Path:

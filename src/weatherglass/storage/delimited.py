@@ -173,5 +173,5 @@ def _detected(path: Path, lines: Sequence[str], error: type[WeatherglassError]) 
             return delimiter
     if found:
         possible = " or ".join(f"{DELIMITERS[each]}s" for each in found)
-        raise error(f"{path}: its columns can be separated by {possible}; save it with tabs, as .tsv")
+        raise error(f"{path}: the delimiter is ambiguous ({possible}); save the file with tabs, as .tsv")
     return ""

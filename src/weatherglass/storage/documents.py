@@ -35,7 +35,8 @@ def reading_document(path: Path, error: type[WeatherglassError]) -> Iterator[Non
     """Check that a file is a regular one, and report any exception of the block in one line with its name.
 
     Raises:
-        WeatherglassError: of the type `error`; those of the block pass through unchanged.
+        WeatherglassError: of the type `error`, if the file is not regular or the block raises another exception;
+            a WeatherglassError of the block passes through unchanged.
     """
     require_regular_file(path, error)
     with errors_in_one_line(
@@ -48,7 +49,7 @@ def document_text(path: Path, error: type[WeatherglassError]) -> str:
     """Return the text of a UTF-8 file with newlines as line ends and without a byte-order mark.
 
     Raises:
-        WeatherglassError: of the type `error`, naming the line that is not UTF-8.
+        WeatherglassError: of the type `error`, if a line is not UTF-8; the message names the line.
     """
     with reading_document(path, error):
         try:

@@ -33,7 +33,7 @@ def require(what: str, packages: Sequence[str], extra: str) -> None:
     """Check that all `packages` are installed.
 
     Raises:
-        MissingExtraError: naming the missing packages and the command that installs them.
+        MissingExtraError: if packages are missing; the message names them and the command that installs them.
     """
     if missing := missing_packages(packages):
         raise MissingExtraError(f"'{what}' needs {' and '.join(missing)}; run: {install_command(extra)}")

@@ -50,7 +50,8 @@ def reading(
         noun: the file in the message, such as "this .npz file".
 
     Raises:
-        WeatherglassError: of the type `error`; those of the block pass through unchanged.
+        WeatherglassError: of the type `error`, if the file is not regular or the block raises another exception;
+            a WeatherglassError of the block passes through unchanged.
     """
     require_regular_file(path, error)
     with errors_in_one_line(str(path), f"{noun} is cut off or damaged", "get it again", error):

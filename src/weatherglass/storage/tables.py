@@ -165,7 +165,8 @@ def read_rows(
         most_rows: the largest number of rows.
 
     Raises:
-        WeatherglassError: of the type `error`, with file, line, column and remedy.
+        WeatherglassError: of the type `error`, if the table cannot be read, has no rows, or lacks a required column or
+            cell; the message states the file, the line, the column and the remedy.
     """
     table = read_table(path, error, sheet=sheet, most_rows=most_rows)
     names = [(each,) if isinstance(each, str) else each for each in required]
@@ -191,7 +192,7 @@ def read_rows(
                 )
         records.append(Record(table, row, values))
     if not records:
-        raise error(f"{path}: has no rows below the names of its columns")
+        raise error(f"{path}: has no rows below the header row")
     used = set(found.values())
     unused = tuple(name for place, name in enumerate(table.rows[0].cells) if place not in used and name)
     return Records(table, tuple(records), unused, found)
@@ -214,7 +215,7 @@ def column_named(table: Table, name: str) -> int:
     """Return the column with a name, or with a number counted from 1.
 
     Raises:
-        WeatherglassError: naming the nearest column.
+        WeatherglassError: if no column has this name or number; the message names the nearest one.
     """
     header = table.rows[0].cells
     place = _found(table, [column_key(cell) for cell in header], [name])

@@ -61,7 +61,7 @@ def read_torch(path: Path, allowed: Collection[str] = ()) -> object:
         allowed: classes as "module.attribute" whose objects are read as `Record`.
 
     Raises:
-        UnsafeFileError: naming the first function or class that is neither torch's data nor allowed.
+        UnsafeFileError: if a function or class is neither torch's data nor allowed; the message names the first one.
         VectorFileError: if the file is cut off, or torch.save did not write it.
     """
     with reading(path), path.open("rb") as file:
@@ -75,7 +75,7 @@ def check_torch(path: Path) -> None:
     """Refuse a file whose pickle asks for more bytes than the file has, before torch reads it.
 
     Raises:
-        VectorFileError: stating what is wrong.
+        VectorFileError: if the file is cut off or asks for too many bytes; the message states what is wrong.
     """
     with reading(path), path.open("rb") as file:
         if zipfile.is_zipfile(file):
@@ -252,7 +252,9 @@ def _tensor(storage: object, offset: object, shape: object, strides: object, *_:
     if 0 in shape:
         return Tensor(shape, storage.dtype)
     if math.prod(shape) > storage.size:  # strides of zero can repeat a number any number of times
-        raise ValueError(f"a tensor of shape {shape} on a storage of {storage.size} numbers")
+        raise ValueError(
+            f"a tensor of shape {shape} needs more numbers than its storage contains ({storage.size})"
+        )
     steps = tuple(step * size for step in strides)
     return Tensor(shape, storage.dtype, storage, offset * size, steps)
 

@@ -47,10 +47,10 @@ MANY = 500_000
 FINE, CUT_OFF, TOO_LONG, TOO_FAR, TOO_SHARED, DOUBLED, UNFINISHED = range(7)
 PROBLEMS = {
     CUT_OFF: "it ends early",
-    TOO_LONG: "it promises more bytes than the file has",
+    TOO_LONG: "it declares more bytes than the file contains",
     TOO_FAR: "it has a number in its memo that only a larger file could have",
     TOO_SHARED: "its tuples contain one another too often",
-    DOUBLED: "it has an instruction that no writer of pickles uses",
+    DOUBLED: "it contains an opcode that no pickle writer produces",
 }
 
 _ONE_LINE, _TWO_LINES = -1, -2
@@ -218,7 +218,7 @@ def read_pickle(
         persistent_load: resolves references to data outside the pickle; by default they are refused.
 
     Raises:
-        UnsafeFileError: naming the first function or class that is neither allowed nor has a builder.
+        UnsafeFileError: if a function or class is not allowed and has no builder; the message names the first one.
         VectorFileError: if the file ends early or is not a pickle.
     """
     if isinstance(source, Path):

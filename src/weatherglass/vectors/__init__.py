@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 HEAD = 2**16
-"""Number of bytes from which the format is detected; sufficient for one line of 5 000 numbers."""
+"""Number of bytes used to detect the format; sufficient for one line of 5 000 numbers."""
 
 GZIP = b"\x1f\x8b"
 ZIP = b"PK\x03\x04"

@@ -185,7 +185,9 @@ def _words(record: Record, path: Path) -> list[str]:
                 )
             texts = [str(word) for word in words]
             if (longest := max(map(len, texts), default=0)) > LONGEST_WORD:
-                raise VectorFileError(f"{path}: these KeyedVectors have a word of {longest} characters")
+                raise VectorFileError(
+                    f"{path}: a word of the KeyedVectors has {longest} characters; the limit is {LONGEST_WORD}"
+                )
             return texts
     raise VectorFileError(f"{path}: these KeyedVectors have no list of words ({' or '.join(WORDS)})")
 

@@ -21,7 +21,7 @@ DELETE = 0x7F
 ZERO, SMALL_E, CAPITAL_E = ord("0"), ord("e"), ord("E")
 
 LONGEST_WORD = 2**14
-"""Number of bytes without a space from which binary content cannot be words."""
+"""Minimum number of bytes without a space which shows that binary content is not words."""
 
 NOT_FINITE = np.uint32(0x7F800000)
 """The bits of the exponent, which are all set in nan and inf."""

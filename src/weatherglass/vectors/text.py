@@ -28,7 +28,7 @@ BLOCK = 2**20
 
 LONGEST_LINE = 64 * 2**20
 SAMPLE = 1000
-"""Number of lines from which the number of dimensions is detected."""
+"""Number of lines used to detect the number of dimensions."""
 
 HEADER = re.compile(rb"[ \t]*(\d{1,12})[ \t]+(\d{1,7})[ \t]*\r?(?:\n|\Z)")
 """The first line of a word2vec file: the numbers of words and of dimensions."""
@@ -38,7 +38,7 @@ TWO_NUMBERS = re.compile(rb"[ \t]*\d+[ \t]+\d+[ \t]*\r?")
 SPACE, NEWLINE = ord(" "), ord("\n")
 
 MANY_NUMBERS = 2**17
-"""The count of numbers from which loading the compiled loop saves time; Python parses them in about 50 ms."""
+"""Minimum count of numbers for which loading the compiled loop saves time; Python parses this many in about 50 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +304,7 @@ FEW_BYTES = 2**20 - 1
 """The largest number of bytes of a file that is read without the compiled loop."""
 
 LONGEST_WORD = 2**14  # also in kernels.py, whose import loads numba
-"""Number of bytes without a space from which the content cannot be words."""
+"""Minimum number of bytes without a space which shows that the content is not words."""
 
 CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 BINARY_SAMPLE = 4096

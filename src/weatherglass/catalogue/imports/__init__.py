@@ -404,7 +404,7 @@ def _checked(path: Path, draft: Draft, language: str) -> ImportedTest:
             notes.append(f"overlap: {target.category} and {attribute.category} share {', '.join(shared)}")
     for element_set in sets:
         if several := [word for word in element_set.words if len(word.split()) > 1]:
-            notes.append(f"more than one word in {element_set.category}: {', '.join(several)}")
+            notes.append(f"entries with more than one word in {element_set.category}: {', '.join(several)}")
     stated = language or draft.language
     if not stated:
         notes.append("language: en, since the file does not state one; --language changes it")

@@ -45,7 +45,7 @@ def draft_set(source: Source, key: str, category: object, words: object) -> Draf
     """Return the set under a key of a file.
 
     Raises:
-        CatalogueError: naming file, line and entry, if it is not a list of texts, or is empty.
+        CatalogueError: if it is not a list of texts, or is empty; the message names the file, the line and the entry.
     """
     if not isinstance(words, Sequence) or isinstance(words, str | bytes):
         raise source.error(key, f"should be a list of words, but is {type_name(words)}")

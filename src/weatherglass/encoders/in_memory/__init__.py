@@ -59,18 +59,21 @@ def as_matrix(given: Any, name: str, texts: Sequence[str]) -> AnyMatrix:
     """Return an array with one row per text from an array, list, sparse matrix or tensor.
 
     Raises:
-        EncoderError: for anything else, stating what is expected.
+        EncoderError: if it is anything else; the message states what is expected.
     """
     count = len(texts)
-    expected = f"{name}: a list of {count} texts should give an array with {count} rows, one vector for each"
+    expected = (
+        f"{name}: for a list of {count} texts, the encoder should return an array with {count} rows, "
+        "one vector per text"
+    )
     try:
         matrix = real_array(given)
     except ArrayError as error:
         if error.row is not None and error.row < len(texts):
             raise EncoderError(f"{name}: the vector of {texts[error.row]!r} {error}") from None
-        raise EncoderError(f"{expected}, but gave {type(given).__name__}, which {error}") from None
+        raise EncoderError(f"{expected}, but it returned {type(given).__name__}, which {error}") from None
     if matrix.ndim != 2 or len(matrix) != len(texts):
-        raise EncoderError(f"{expected}, but gave an array of shape {matrix.shape}")
+        raise EncoderError(f"{expected}, but it returned an array of shape {matrix.shape}")
     return matrix
 
 

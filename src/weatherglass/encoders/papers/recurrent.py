@@ -109,7 +109,7 @@ class BidirectionalNetwork:
         """Return the network of `prefix`weight_ih_l0, `prefix`weight_ih_l0_reverse, …
 
         Raises:
-            EncoderError: naming `source` and the array that is missing or does not fit.
+            EncoderError: if an array is missing or does not fit; the message names `source` and the array.
         """
         layers: list[tuple[Direction, Direction]] = []
         while f"{prefix}weight_ih_l{len(layers)}" in weights or not layers:

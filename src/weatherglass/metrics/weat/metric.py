@@ -215,7 +215,7 @@ class Weat:
 
 
 def weat(arguments: Sequence[str], named: Mapping[str, str]) -> list[Weat]:
-    """Return the metrics of the spelling `weat(cosine/mean, profile=wefe)`; cosine/mean without an argument.
+    """Return the metrics written as `weat(cosine/mean, profile=wefe)`; cosine/mean without an argument.
 
     Raises:
         UnknownNameError: for an unknown association or profile.

@@ -70,7 +70,7 @@ def unit_rows(vectors: Matrix, where: str) -> Matrix:
     """Return the rows, scaled to length 1; they are first divided by the largest entry, so that no square overflows.
 
     Raises:
-        ZeroVectorError: naming the first row of zeros and `where`, its set.
+        ZeroVectorError: if a row is all zeros; the error names the first one and `where`, its set.
     """
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
     if not largest.all():

@@ -1,9 +1,8 @@
-"""Compute intervals of the medians that claims are judged by, for other words, base pairs and seeds (docs/methods
-10.5).
+"""Compute confidence intervals of the medians by which claims are judged (docs/methods 10.5).
 
-The words of a median share their base pairs and seeds, so a bootstrap over words alone would be far too narrow. The
-variance is the sum of three: the bootstrap variance of the median over its words (or queries), and the jackknife
-variances of the whole median over base pairs and over seeds.
+Words, base pairs and seeds are random factors. The words of a median share their base pairs and seeds, so a bootstrap
+over words alone would be far too narrow. The variance is the sum of three: the bootstrap variance of the median over
+its words (or queries), and the jackknife variances of the whole median over base pairs and over seeds.
 """
 
 from __future__ import annotations
@@ -122,7 +121,7 @@ def consistency_interval(tables: Sequence[Tables]) -> MedianInterval:
 
 
 def ensemble_interval(scores: Tables) -> MedianInterval:
-    """Return the interval of the alpha of the base pairs, for other words, base pairs and seeds.
+    """Return the confidence interval of alpha over the base pairs; words, base pairs and seeds are random factors.
 
     It is z ± t(P − 1) √(v_words + v_pairs + v_seeds) for z = −log(1 − alpha), with jackknife variances. alpha has no
     lower bound, and the error of z is about the same everywhere.

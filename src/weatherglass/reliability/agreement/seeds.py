@@ -58,7 +58,7 @@ def batches_of_seeds(condition: Condition, tensor: ScoreTensor, words: Integers)
 
 
 def estimate_by_seeds(condition: Condition, tensor: ScoreTensor, words: Integers) -> list[SeedNumber]:
-    """Compute the median test–retest of `words`, with the medians of its interval's ends, for 2, 4, 8, … seeds.
+    """Compute the median test–retest reliability of `words` and the median bounds of its interval for 2, 4, 8, … seeds.
 
     For more seeds than the study has, the interval is extrapolated from the variance components of all its seeds.
     """
@@ -104,7 +104,7 @@ def seed_sentences(
         own_rows = [row for row in numbers if _key(row) == key]
         all_seeds = max((row for row in own_rows if not row.extrapolated), key=lambda row: row.seeds)
         line = (
-            f"with {all_seeds.seeds} seeds the median word has a test–retest of {all_seeds.icc:.2f} "
+            f"with {all_seeds.seeds} seeds, the median word has a test–retest reliability of {all_seeds.icc:.2f} "
             f"(95 % interval {all_seeds.low:.2f} to {all_seeds.high:.2f})"
         )
         halves = [row for row in batches if _key(row) == key and row.seeds == all_seeds.seeds // 2]
@@ -205,13 +205,13 @@ def box_of(scores: Tables) -> dict[str, float]:
 
 
 def box_width_error(scores: Tables, draws: int = 200) -> float:
-    """Compute the standard error of the box's width for other words, base pairs and seeds, as in `medians`.
+    """Compute the standard error of the box's width; as in `medians`, words, base pairs and seeds are random factors.
 
     The variance is the sum of the bootstrap variance over words and the jackknife variances over pairs and over seeds.
 
     Args:
         scores: word × pair × seed.
-        draws: the number of bootstrap draws.
+        draws: the number of bootstrap resamples.
     """
     _, pairs, seeds = scores.shape
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -253,14 +253,14 @@ class FamilyEffect:
     mean: float
     sd: float
     low: float
-    """The lower end of the 95 % interval of the mean over other seeds, with these words."""
+    """The lower bound of the 95 % interval of the mean, with seeds as a random factor and words fixed."""
     high: float
     word_variance: float
-    """The squared standard error over other target words, averaged over seeds."""
+    """The squared standard error over random target words, averaged over seeds."""
     attribute_variance: float
-    """The squared standard error over other attribute words."""
+    """The squared standard error over random attribute words."""
     share: float
-    """The share of the seed in the variance for other seeds and target words."""
+    """The share of the seed in the variance over random seeds and target words."""
     share_low: float
     share_high: float
     icc: float

@@ -312,7 +312,7 @@ def _arrow(path: Path) -> pl.LazyFrame:
         if not is_file:
             file.seek(max(0, path.stat().st_size - len(STREAM_END)))
             if file.read() != STREAM_END:
-                raise CorpusError(f"{path}: {DAMAGED} (an Arrow stream without its end mark)")
+                raise CorpusError(f"{path}: {DAMAGED} (the Arrow stream has no end-of-stream marker)")
     # A stream has no index, so it is read as a whole. Hugging Face splits a data set into files of at most 500 MB.
     return pl.scan_ipc(path) if is_file else pl.read_ipc_stream(path).lazy()
 

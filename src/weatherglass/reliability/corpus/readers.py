@@ -38,7 +38,8 @@ def decompressed(path: Path) -> Iterator[BinaryIO]:
         head = file.read(len(XZ))
     if path.suffix.lower() in SUFFIXES and not head.startswith((GZIP, XZ, ZSTANDARD)):
         raise EOFError(
-            f"its first bytes do not match; if it is plain text, remove {path.suffix} from its name"
+            "its first bytes are not those of a compressed file; "
+            f"if it is plain text, remove {path.suffix} from its name"
         )
     if head.startswith(ZSTANDARD):
         with path.open("rb") as file:
@@ -272,7 +273,7 @@ def require_fields(path: Path, names: Sequence[str], where: Where) -> None:
     """Refuse a filter on a field that the records do not have.
 
     Raises:
-        CorpusError: naming the existing fields.
+        CorpusError: if the field does not exist; the message names the existing fields.
     """
     for field in where:
         if field not in names:
@@ -285,7 +286,7 @@ def field_named(path: Path, names: Sequence[str], fields: Sequence[str]) -> str:
     """Return the first of `fields` that a table has.
 
     Raises:
-        CorpusError: naming the existing columns.
+        CorpusError: if the table has none of them; the message names the existing columns.
     """
     for field in fields:
         if field in names:

@@ -40,7 +40,7 @@ from weatherglass.storage.installed import install_command
 Algorithm = Literal["sgns", "cbow", "glove", "sgns-window"]
 ALGORITHMS: tuple[Algorithm, ...] = ("sgns", "cbow", "glove", "sgns-window")
 BATCH = 10_000
-"""Number of tokens in a batch of gensim, which drops the rest of longer lines; these are split therefore."""
+"""Number of tokens in a gensim batch. Longer lines are split, because gensim drops the tokens beyond this number."""
 VERSIONS: Mapping[Algorithm, int] = {"sgns-window": VERSION}
 """Versions of the algorithms of weatherglass, in which another version gives different vectors for the same seed."""
 ROOM_FOR_THREADS = 2**26

@@ -87,7 +87,7 @@ def alternatives(
 
 
 def _one_left_out(kind: str, significant: Sequence[Found]) -> Alternative | None:
-    """Return the result with the largest p without one word, or one template."""
+    """Return the result whose leave-one-out p, without one word or one template, is largest."""
     depending = [
         (one, decisive)
         for one in significant
@@ -195,9 +195,9 @@ def _another_metric(layout: Layout, opposed: Sequence[Opposed]) -> Alternative:
         "The metric",
         f"d {effect(widest.values[0])}",
         effect(widest.values[1]),
-        f"{len(opposed)} of {widest.compared} results point the other way under another metric; widest apart: "
-        f"{layout.tests[widest.test].title} in {layout.subjects[widest.subject].short}, {widest.metrics[0]} and "
-        f"{widest.metrics[1]}.",
+        f"{len(opposed)} of {widest.compared} results have the opposite direction under another metric; the largest "
+        f"difference is for {layout.tests[widest.test].title} in {layout.subjects[widest.subject].short}, between "
+        f"{widest.metrics[0]} and {widest.metrics[1]}.",
         widest.numbers[1],
     )
 

@@ -22,7 +22,7 @@ REACH = 2.0
 MOST_TOPICS = 24
 """Largest number of topics in the chart; further topics are only in the table."""
 MOST_COLUMNS = 8
-"""Columns of a part of the overview, so that it fits a sheet of A4."""
+"""Maximum number of columns in each part of the overview; with more, it would not fit on A4 paper."""
 WIDTH, MARGIN = 430, 14
 """Units of a drawing in the page; it is scaled to the width of its column."""
 NAMES, PANEL, ROW, GAP = 230, 210, 46, 24
@@ -97,7 +97,7 @@ class Chart:
     topics: list[list[TopicRow]]
     """A list of rows for each topic, the strongest first, with one row for each model that has it."""
     rows: list[TopicRow]
-    """The rows of all these topics, without sanity checks."""
+    """The rows of all topics in `topics`, without sanity checks."""
     checks: list[list[TopicRow]]
     left_out: int
     """Topics that are not drawn, since there are too many."""

@@ -230,7 +230,7 @@ def pieces_sentence(row: GroupComparison) -> str | None:
         return None
     matched = ""
     if row.win_rate_matched is not None:
-        matched = f"; between names with as many pieces it is {effect(row.win_rate_matched)}"
+        matched = f"; between names with equal numbers of pieces, it is {effect(row.win_rate_matched)}"
     return (
         f"Pieces: the tokenizer splits names of {row.x} into {row.pieces_x:.1f} pieces on average and names of {row.y} "
         f"into {row.pieces_y:.1f}. Adjusted for pieces, the win rate is {effect(row.win_rate_pieces)} "

@@ -125,7 +125,7 @@ def _x(share: float) -> float:
 
 
 def forest(rows: Sequence[GroupComparison]) -> Markup:
-    """Draw the win rate of each comparison from 0 to 1: mark, interval, and thin the interval for other contexts."""
+    """Draw the win rate of each comparison from 0 to 1: mark, interval, and a thin interval for random contexts."""
     parts = []
     for number, one in enumerate(rows):
         y = TOP + ROW * number + ROW // 2

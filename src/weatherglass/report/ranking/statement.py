@@ -15,7 +15,8 @@ CAUTION = (
 )
 RULE = (
     "An impact ratio is the selection rate of the less selected group divided by that of the other. It fails the "
-    "four-fifths rule if the whole interval lies below 0.8 and the exchange of names shows a difference."
+    "four-fifths rule if the whole interval lies below 0.8 and the difference is significant when names "
+    "are exchanged between the groups."
 )
 
 

@@ -298,7 +298,7 @@ def coefficient_drawing(explanation: Explanation, pairs: str) -> Drawing:
         f"{kind} {str(subject).capitalize()}",
         "Estimates of the multilevel regression with 95 % intervals: how much a word's reliability changes with one "
         "standard deviation of a feature, or against the reference (DB/WA, adjective). Hollow diamonds: the "
-        "reproduction's estimates, for gender pairs on other corpora.",
+        "estimates in the reproduction of Du et al. (2021), for gender pairs on other corpora.",
         f"{len(names)} estimates of each model with their intervals, which are also in the table",
         figure,
     )

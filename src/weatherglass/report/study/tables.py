@@ -63,7 +63,7 @@ class SeedGroup:
     highest: float
     """Median test–retest with all seeds, over the conditions."""
     sentences: Sequence[tuple[str, str]]
-    """Names of the condition, and the sentence."""
+    """For each condition, its name and the sentence on the number of seeds."""
 
 
 @dataclass(frozen=True, slots=True)

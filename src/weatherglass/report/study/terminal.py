@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def answer_lines(study: Study, tables: Mapping[str, pl.DataFrame], width: int) -> Iterator[str]:
-    """Yield whether the scores can be trusted, the study's own lists first, and whether the seeds are enough."""
+    """Yield lines on whether scores are reliable, with the study's own lists first, and whether seeds are enough."""
     from weatherglass.report.study.tables import seed_groups
     from weatherglass.report.study.words import STABLE, answer, summarise
 
@@ -249,7 +249,7 @@ def explanation_lines(
 
 
 def _shown_from(place: int) -> int:
-    """Return the width of the terminal from which a column is shown; the first four columns are always shown."""
+    """Return the minimum terminal width at which a column is shown; the first four columns are always shown."""
     return 0 if place < 4 else SIZES_FROM
 
 

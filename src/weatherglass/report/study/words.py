@@ -21,7 +21,7 @@ MOST_DOTS = 300
 MOST_ROWS = 30_000
 """Rows of the table in the page; the rest is in tables/words.tsv."""
 STABLE = 0.75
-"""Test–retest reliability from which the scores hardly vary with the seed (excellent, docs/methods)."""
+"""Minimum test–retest reliability at which the scores hardly vary with the seed (excellent, docs/methods)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +258,9 @@ def _short(row: WordScore, lists: Mapping[str, set[str]]) -> list[Any]:
 def answer(summary: StudySummary | None) -> tuple[str, str]:
     """Return the answer to "Can I trust my scores?", in a phrase and a sentence."""
     if summary is None:
-        return "No scores.", f"No set of base pairs has the {FEWEST} pairs in a corpus that a score needs."
+        return "No scores.", (
+            f"A score needs at least {FEWEST} base pairs that occur in the corpus; no set of base pairs has that many."
+        )
     shown, these_seeds, words = summary.told
     if not words:
         return "No listed words.", "None of the study’s words occurs in the corpus."

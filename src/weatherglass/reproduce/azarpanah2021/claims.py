@@ -69,7 +69,7 @@ def check_claims(results: Results) -> list[Claim]:
         _contextual_models_show_less(results),
         _gpt_shows_the_fewest(results),
         _on_cells(
-            "With the mean Euclidean distance, GPT shows weat2, 3 and 5, and ELMo weat1, 3 and 6",
+            "With the mean Euclidean distance, weat2, 3 and 5 are significant for GPT, and weat1, 3 and 6 for ELMo",
             cells,
             _significant_tests({"gpt": ("weat2", "weat3", "weat5"), "elmo": ("weat1", "weat3", "weat6")}),
             "Table 3 counts 3 and 3 tests; which tests these are is not legible",

@@ -63,7 +63,11 @@ def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
             ]
             for a in agreed
         ]
-        yield Sheet("agreement", "Agreement: legible cells of Table 4 that are equal", [headings, *rows])
+        yield Sheet(
+            "agreement",
+            "Agreement: legible cells of the paper's Table 4 that equal our results",
+            [headings, *rows],
+        )
     yield Sheet("aggregates", "Aggregates: |d| over all models and tests", list(aggregate_rows(reproduction)))
     if reproduction.sensitivity:
         rows = list(sensitivity_rows(reproduction))

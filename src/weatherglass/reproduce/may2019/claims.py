@@ -59,7 +59,7 @@ def _pairs(cells: Cells, tests: Iterable[tuple[str, str]]) -> list[tuple[tuple[s
     """Return the pairs of tests of each model that both have a cell.
 
     Raises:
-        KeyError: naming the first pair, if there are no pairs.
+        KeyError: if there are no pairs; the error names the first of `tests`.
     """
     listed = list(tests)
     found = [
@@ -220,9 +220,10 @@ CLAIMS: Final[Mapping[str, Callable[[Cells], Judged]]] = {
     "The double bind differs between models: none for ELMo and GPT, one each for USE and BERT": (
         bind_differs_over_models
     ),
-    "Sentence-to-vector encoders show most biases of Caliskan and the angry black woman, fewer of the double bind": (
-        sentence_to_vector_encoders_largely_exhibit
-    ),
+    (
+        "Sentence-to-vector encoders show most biases tested by Caliskan et al. and the angry black woman stereotype, "
+        "but fewer double-bind biases"
+    ): sentence_to_vector_encoders_largely_exhibit,
     "Recent encoders (ELMo, GPT, BERT) show fewer biases than previous ones": recent_encoders_show_less,
 }
 """The statements of the paper, each with the rule that judges it."""

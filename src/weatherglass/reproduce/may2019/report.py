@@ -92,8 +92,8 @@ def _model_sheet(model: str, cells: list[Comparison]) -> Sheet:
         other = [_marked(released.effect_size, released.mark) if released else ""] if with_released else []
         rows.append([cell.test, _marked(cell.published, cell.published_mark), *own, *other])
     intro = (
-        "Our marks are corrected over the rows of this run; the column 'of 644' has the mark as if all rows of the "
-        "paper were there. The published numbers are for the weights that the paper used."
+        "Our significance marks are corrected for the rows of this run; the column 'of 644' shows the marks after "
+        "correction for all 644 rows of the paper. The published numbers are for the weights that the paper used."
     )
     return Sheet(f"table4-{model}", f"Table 4, {model}: published and ours", [headings, *rows], intro=intro)
 
@@ -190,7 +190,8 @@ def _notes(reproduction: Reproduction) -> Iterator[str]:
     if rows:
         yield (
             f"* p ≤ {ALPHA:g}   ** also after Holm–Bonferroni correction over the {rows} rows of this run; 'of 644' is "
-            f"the mark as if all {FAMILY} rows of the paper were there and the missing ones had larger p"
+            f"the mark after correction for all {FAMILY} rows of the paper, "
+            "assuming that the missing rows have larger p"
         )
     else:
         yield f"* p ≤ {ALPHA:g}   ** also after Holm–Bonferroni correction over {FAMILY} rows"

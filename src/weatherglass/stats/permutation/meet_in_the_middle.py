@@ -22,7 +22,7 @@ _LARGEST_HALF = 26
 LARGEST_MEETING = 2 * _LARGEST_HALF + 20
 """The largest number of elements that can be counted with any budget."""
 _WORTH_BISECTING = 4096
-"""The number of rows from which bisection in numpy is faster than a loop over all rows."""
+"""The minimum number of rows at which bisection in numpy is faster than a loop over all rows."""
 _LARGEST_PREDICTION = 200
 """The predicted time is infinite for more elements."""
 _KEPT_BYTES = 256_000_000
