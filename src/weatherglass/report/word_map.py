@@ -15,6 +15,7 @@ from weatherglass.report.measures import BLUE, GREY, INK, LINE, ORANGE, SOFT
 from weatherglass.report.numbers import format_effect, format_p
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.printable import tsv_line
+from weatherglass.warnings import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,8 +64,8 @@ def word_lines(found: WordMap, alpha: float) -> Iterator[str]:
     marked = [word for word in found.words if word.p_value <= alpha]
     kept = sum(word.p_adjusted <= alpha for word in marked)
     yield (
-        f"* p ≤ {alpha:g}   ** also after {found.correction} correction over {len(found.words)} words: "
-        f"{len(marked)} and {kept}."
+        f"* p ≤ {alpha:g}: {counted(len(marked), 'word')}; ** also after correction over "
+        f"{counted(len(found.words), 'word')} ({found.correction}): {kept}"
     )
     if found.facts:
         f = found.facts
