@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -19,12 +20,19 @@ import numpy as np
 from weatherglass.arrays import AnyVector, Matrix
 from weatherglass.encoders.base import STATIC, Coverage, Encoder
 from weatherglass.encoders.spec import OptionReader, Spec
-from weatherglass.errors import SpecError
+from weatherglass.errors import SpecError, VectorFileError
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
 from weatherglass.languages.similar_words import shown_twins
 from weatherglass.languages.tokenise import TOKENISERS
 from weatherglass.storage.checksum import file_hash
-from weatherglass.vectors import WordVectors, check_file, has_subwords, read_vectors, related_files
+from weatherglass.vectors import (
+    WordVectors,
+    check_file,
+    has_subwords,
+    read_every_word,
+    read_vectors,
+    related_files,
+)
 from weatherglass.vectors.spacy import find_pipeline, pipeline_files, read_pipeline
 from weatherglass.warnings import Warning
 
@@ -175,6 +183,7 @@ class VectorEncoder(WordEncoder):
         super().__init__(str(Spec("vectors", str(path))), tokens, case, language)
         self.path = path
         self._subwords = subwords
+        self._whole: WordVectors | None = None
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
@@ -199,8 +208,29 @@ class VectorEncoder(WordEncoder):
         encoder.name = str(spec)
         return encoder
 
+    def read_whole_file(self) -> WordVectors | None:
+        """Read every word into memory, so that no later word needs a pass over the file.
+
+        Returns:
+            All words of the file; None if it has subwords, or if the vector of any word cannot be read. Words are then
+            read from the file as before.
+        """
+        if self._whole is None and not has_subwords(self.path):
+            try:
+                self._whole = read_every_word(self.path)
+            except VectorFileError:
+                return None
+        return self._whole
+
     def _read(self, words: Collection[str]) -> WordVectors:
-        return read_vectors(self.path, words, self._subwords)
+        whole = self._whole
+        if whole is None:
+            return read_vectors(self.path, words, self._subwords)
+        found = [word for word in words if word in whole.rows]
+        rows = {word: row for row, word in enumerate(found)}
+        return replace(
+            whole, matrix=whole.matrix[[whole.rows[word] for word in found]], rows=rows, duplicates=0
+        )
 
     def _files(self) -> list[Path]:
         return related_files(self.path)
@@ -236,6 +266,9 @@ class SpacyEncoder(VectorEncoder):
         encoder = cls(find_pipeline(spec.target), *choices)
         encoder.name = str(spec)
         return encoder
+
+    def read_whole_file(self) -> None:
+        """Return None: a pipeline is a folder, which is read word by word."""
 
     def _read(self, words: Collection[str]) -> WordVectors:
         return read_pipeline(self.path, words)
