@@ -26,6 +26,10 @@ COMMANDS = {
         "Show which effects changed between two runs, or between the models of one.",
     ),
     "verdict": ("stored:verdict", "Print what the tests of each topic show together, and why."),
+    "explore": (
+        "explore:explore",
+        "Type words and see effect size, exact p and interval move, on a page of this machine.",
+    ),
     "multiverse": (
         "questions:multiverse",
         "Run every combination of reasonable choices, and test whether they change the conclusion.",

@@ -1,0 +1,268 @@
+"""Serve the page on this machine only: one address with a secret token, and nothing for anyone without it."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import re
+import secrets
+import socket
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from weatherglass.errors import MissingExtraError, OutputError, WeatherglassError
+from weatherglass.explore.engine import Engine
+from weatherglass.explore.words import StaleError
+from weatherglass.registry import shown
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+HOST = "127.0.0.1"
+LARGEST_BODY = 256 * 1024
+"""Bytes of a request; 800 words of 300 bytes fit."""
+MOST_CONNECTIONS = 40
+SECONDS_TO_CLOSE = 2
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src '{hash}'; img-src data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+class Guard:
+    """Refuse every request that does not come from the page: wrong host, origin, token, or too large a body."""
+
+    def __init__(self, app: ASGIApp, port: int, token: str, policy: str) -> None:
+        self.app = app
+        self.token = token
+        self.hosts = {f"{HOST}:{port}", f"localhost:{port}"}
+        self.origins = {f"http://{host}" for host in self.hosts}
+        self.headers = [
+            (name.lower().encode(), value.encode())
+            for name, value in {**HEADERS, "Content-Security-Policy": policy}.items()
+        ]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return  # no web sockets
+        headers = [
+            (name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]
+        ]
+        status = self._refusal(scope, headers)
+        if status:
+            await self._plain(send, status)
+            return
+        body = await _body(receive)
+        if body is None:
+            await self._plain(send, 413)
+            return
+        started = False
+
+        async def given() -> Message:
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def guarded(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                message["headers"] = [*message.get("headers", []), *self.headers]
+            await send(message)
+
+        try:
+            await self.app(scope, given, guarded)
+        except Exception as error:
+            sys.stderr.write(f"weatherglass explore: {type(error).__name__} while answering a request\n")
+            if not started:
+                await self._plain(send, 500)
+
+    def _refusal(self, scope: Scope, headers: list[tuple[str, str]]) -> int:
+        """Return the status of a refused request; 0 if it is accepted."""
+        hosts = [value for name, value in headers if name == "host"]
+        origins = [value for name, value in headers if name == "origin"]
+        sites = [value for name, value in headers if name == "sec-fetch-site"]
+        if len(hosts) != 1 or hosts[0] not in self.hosts:
+            return 403
+        if any(origin not in self.origins for origin in origins):
+            return 403
+        if any(site not in ("same-origin", "none") for site in sites):
+            return 403
+        if scope["method"] == "POST" and not origins:
+            return 403
+        lengths = [value for name, value in headers if name == "content-length"]
+        if any(not length.isdecimal() or int(length) > LARGEST_BODY for length in lengths):
+            return 413
+        token = scope["path"].split("/")[1] if scope["path"].startswith("/") else ""
+        return 0 if hmac.compare_digest(token.encode(), self.token.encode()) else 404
+
+    async def _plain(self, send: Send, status: int) -> None:
+        """Answer with a status and no text, so that nothing is told to a stranger."""
+        headers = [*self.headers, (b"content-length", b"0"), (b"connection", b"close")]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """Return the body of a request; None if it is too large."""
+    parts, size = [], 0
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return b"".join(parts)
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > LARGEST_BODY:
+            return None
+        if not message.get("more_body"):
+            return b"".join(parts)
+
+
+class Server:
+    """A page for an engine, on a free port of this machine."""
+
+    def __init__(self, engine: Engine, html: str) -> None:
+        """Take a free port and a token.
+
+        Raises:
+            MissingExtraError: if starlette or uvicorn is not installed.
+        """
+        try:
+            import starlette  # noqa: F401
+            import uvicorn  # noqa: F401
+        except ImportError:
+            raise MissingExtraError(
+                "explore needs starlette and uvicorn; run: pip install 'weatherglass[explore]'"
+            ) from None
+        self.engine = engine
+        self.token = secrets.token_urlsafe(24)
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            self._socket.bind((HOST, 0))
+        except OSError as error:
+            raise OutputError(f"no port of {HOST} can be opened: {error.strerror}") from None
+        self.port = int(self._socket.getsockname()[1])
+        script = re.search(r"script-src '(sha256-[^']+)'", html)
+        policy = POLICY.format(hash=script[1] if script else "none")
+        self.app = Guard(_routes(engine, html, self.token), self.port, self.token, policy)
+
+    @property
+    def address(self) -> str:
+        """Return the address of the page, which contains the token."""
+        return f"http://{HOST}:{self.port}/{self.token}/"
+
+    def serve(self) -> None:
+        """Answer requests until Ctrl-C."""
+        import uvicorn
+
+        config = uvicorn.Config(
+            self.app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            ws="none",
+            limit_concurrency=MOST_CONNECTIONS,
+            timeout_keep_alive=10,
+            timeout_graceful_shutdown=SECONDS_TO_CLOSE,
+        )
+        server = uvicorn.Server(config)
+        whole = server.handle_exit
+
+        def end(*given: Any) -> None:
+            self.engine.closed = True  # stops encoding between two texts
+            whole(*given)
+
+        server.handle_exit = end  # type: ignore[method-assign]
+        try:
+            server.run(sockets=[self._socket])
+        except KeyboardInterrupt:
+            pass  # how a user ends it
+        finally:
+            self.engine.closed = True
+            self._socket.close()
+
+
+def _routes(engine: Engine, html: str, token: str) -> ASGIApp:
+    from starlette.applications import Starlette
+    from starlette.concurrency import run_in_threadpool
+    from starlette.responses import HTMLResponse, JSONResponse
+    from starlette.responses import Response as Plain
+    from starlette.routing import Route
+
+    def page(_: Request) -> Response:
+        return HTMLResponse(html)
+
+    def answering(answer: Callable[[dict[str, Any]], Any]) -> Callable[[Request], Any]:
+        async def endpoint(request: Request) -> Response:
+            if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+                return Plain(status_code=415)
+            try:
+                given = json.loads(await request.body())
+            except (ValueError, RecursionError):
+                return JSONResponse({"error": "the request is not JSON"}, 400)
+            if not isinstance(given, dict):
+                return JSONResponse({"error": "the request is not an object"}, 400)
+            try:
+                return JSONResponse(await run_in_threadpool(answer, given))
+            except StaleError:
+                return Plain(status_code=409)
+            except WeatherglassError as error:
+                return JSONResponse({"error": shown(str(error))}, 400)
+
+        return endpoint
+
+    def suggest(given: dict[str, Any]) -> Any:
+        return {"words": engine.suggest(_text(given, "prefix"), _place(given))}
+
+    def neighbours(given: dict[str, Any]) -> Any:
+        return engine.neighbours(_text(given, "word"), _place(given))
+
+    def test(given: dict[str, Any]) -> Any:
+        from weatherglass.explore.page import catalogue_state
+
+        return catalogue_state(_text(given, "name"))
+
+    def copies(given: dict[str, Any]) -> Any:
+        from weatherglass.explore.page import copies_of
+
+        return copies_of(engine, given)
+
+    asked = {
+        "state": engine.answer,
+        "suggest": suggest,
+        "neighbours": neighbours,
+        "test": test,
+        "copies": copies,
+    }
+    routes = [Route(f"/{token}/", page, methods=["GET"])]
+    routes += [
+        Route(f"/{token}/api/{name}", answering(answer), methods=["POST"]) for name, answer in asked.items()
+    ]
+    return Starlette(routes=routes)
+
+
+def _text(given: dict[str, Any], name: str) -> str:
+    value = given.get(name)
+    if not isinstance(value, str) or len(value) > 400:
+        raise WeatherglassError(f"{name} should be text of at most 400 characters")
+    return value
+
+
+def _place(given: dict[str, Any]) -> int:
+    value = given.get("model", 0)
+    if type(value) is not int:
+        raise WeatherglassError("model should be a place in the list of models")
+    return value
