@@ -44,7 +44,7 @@ def test_two_hundred_random_states_equal_run_and_evaluate(engine: Engine) -> Non
         answer = engine.answer(state)["answers"][0]
         words = {role: state["sets"][role]["words"] for role in ROLES}
         test = State.from_json(state).test()
-        result = wg.run(engine.models[0].planned.encoder.inner, [test], state["metric"]).results[0]
+        result = wg.run(engine.models[0].kept.inner, [test], state["metric"]).results[0]
         for name in COMPARED:
             assert same(answer[name], getattr(result, name)), (name, words)
         assert [score for _, _, score in answer["scores"]] == [s.score for s in result.scores]

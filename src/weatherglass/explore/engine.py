@@ -110,7 +110,7 @@ class State:
         Raises:
             CatalogueError: if a set is empty.
         """
-        named = {role: {name: list(words)} for role, (name, words) in self.sets.items()}
+        named: dict[str, Any] = {role: {name: list(words)} for role, (name, words) in self.sets.items()}
         return make_test(**named, name="explored", topic=self.topic)
 
     @property
@@ -250,7 +250,7 @@ class Engine:
     def _evidence(self, result: Result, run: Run, label: str) -> dict[str, Any]:
         alpha = self.settings.alpha
         robustness = result.robustness
-        said = [sentence(verdict, alpha, label) for verdict in run.judged]
+        said = [sentence(verdict, alpha, label) for verdict in run.judged or ()]
         return {
             **{name: plain_value(getattr(result, name)) for name in SHOWN},
             "scores": [[s.role, s.word, plain_value(s.score)] for s in result.scores],

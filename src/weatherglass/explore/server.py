@@ -117,7 +117,8 @@ class Guard:
 
 async def _body(receive: Receive) -> bytes | None:
     """Return the body of a request; None if it is too large."""
-    parts, size = [], 0
+    parts: list[bytes] = []
+    size = 0
     while True:
         message = await receive()
         if message["type"] != "http.request":
@@ -151,6 +152,7 @@ class Server:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
             self._socket.bind((HOST, 0))
+            self._socket.listen()
         except OSError as error:
             raise OutputError(f"no port of {HOST} can be opened: {error.strerror}") from None
         self.port = int(self._socket.getsockname()[1])
@@ -185,7 +187,7 @@ class Server:
             self.engine.closed = True  # stops encoding between two texts
             whole(*given)
 
-        server.handle_exit = end  # type: ignore[method-assign]
+        server.handle_exit = end  # type: ignore[method-assign, assignment]
         try:
             server.run(sockets=[self._socket])
         except KeyboardInterrupt:

@@ -1,0 +1,182 @@
+"""What the server refuses: strangers, other sites, large bodies; and that Ctrl-C ends it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("uvicorn")
+
+from weatherglass.explore.engine import Engine, start_state
+from weatherglass.explore.page import page
+from weatherglass.explore.server import MOST_CONNECTIONS, Server
+
+HOSTILE = "</script><img src=x onerror='window.hacked = 1'>"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    import uvicorn
+
+    engine = Engine(["wordllama"])
+    served = Server(engine, page(engine, start_state("weat6")))
+    config = uvicorn.Config(served.app, log_config=None, limit_concurrency=MOST_CONNECTIONS)
+    running = uvicorn.Server(config)
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [served._socket]}, daemon=True)
+    thread.start()
+    yield served
+    running.should_exit = True
+    thread.join(10)
+
+
+def ask(
+    server: Server, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
+) -> tuple[int, str, dict[str, str]]:
+    own = {"Host": f"127.0.0.1:{server.port}"}
+    if method == "POST":
+        own |= {"Origin": f"http://127.0.0.1:{server.port}", "Content-Type": "application/json"}
+    sent = {name: value for name, value in {**own, **(headers or {})}.items() if value}
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    content = body if isinstance(body, bytes) else json.dumps(body).encode() if body is not None else None
+    try:
+        connection.request(method, path, content, sent)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode(), {k.lower(): v for k, v in answer.getheaders()}
+    finally:
+        connection.close()
+
+
+def test_the_page_and_its_answers(server: Server) -> None:
+    status, html, headers = ask(server, "GET", f"/{server.token}/")
+    assert status == 200
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert server.token not in html
+    status, text, _ = ask(server, "POST", f"/{server.token}/api/state", start_state("weat6"))
+    assert status == 200
+    assert json.loads(text)["answers"][0]["p_value"] > 0
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "evil.example"},
+        {"Host": "127.0.0.1"},
+        {"Host": "127.0.0.1:1"},
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": ""},
+        {"Sec-Fetch-Site": "cross-site"},
+    ],
+)
+def test_other_sites_are_refused(server: Server, headers: dict[str, str]) -> None:
+    status, text, _ = ask(server, "POST", f"/{server.token}/api/state", start_state("weat6"), headers)
+    assert (status, text) == (403, "")
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/api/state", "/wrong/", "/wrong/api/state", "/../../etc/passwd", "/%2e%2e/etc/passwd"]
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_nothing_is_told_without_the_token(server: Server, path: str, method: str) -> None:
+    status, text, _ = ask(server, method, path, start_state("weat6") if method == "POST" else None)
+    assert (status, text) == (404, "")
+
+
+@pytest.mark.parametrize("path", ["../../etc/passwd", "%2e%2e%2f%2e%2e%2fetc/passwd", "templates/explore.js"])
+def test_the_token_opens_no_file(server: Server, path: str) -> None:
+    assert ask(server, "GET", f"/{server.token}/{path}")[0] == 404
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../pyproject.toml", "*", HOSTILE])
+def test_a_test_is_named_only_by_the_catalogue(server: Server, name: str) -> None:
+    status, text, _ = ask(server, "POST", f"/{server.token}/api/test", {"name": name})
+    assert status == 400
+    assert "Traceback" not in text
+
+
+def test_a_body_of_ten_megabytes_is_refused(server: Server) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as stream:
+        head = (
+            f"POST /{server.token}/api/state HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
+            f"Origin: http://127.0.0.1:{server.port}\r\nContent-Type: application/json\r\n"
+        )
+        stream.sendall(f"{head}Content-Length: 10000000\r\n\r\n".encode())
+        assert b" 413 " in stream.recv(200)
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as stream:
+        stream.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
+        try:
+            for _ in range(40):
+                stream.sendall(b"8000\r\n" + b"x" * 0x8000 + b"\r\n")
+        except OSError:
+            pass
+        assert b" 413 " in stream.recv(200)
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"[" * 100_000, b"\xff\xfe", b'{"sets": 1}', b"null"])
+def test_a_body_that_is_no_state_is_refused_without_a_traceback(server: Server, body: bytes) -> None:
+    status, text, _ = ask(server, "POST", f"/{server.token}/api/state", body)
+    assert status == 400
+    assert "Traceback" not in text
+    assert ".py" not in text
+
+
+def test_a_form_of_another_type_is_refused(server: Server) -> None:
+    headers = {"Content-Type": "text/plain"}
+    assert ask(server, "POST", f"/{server.token}/api/state", {}, headers)[0] == 415
+
+
+def test_hostile_words_come_back_as_data(server: Server) -> None:
+    state = start_state("weat6")
+    state["sets"]["X"] = {"name": HOSTILE, "words": [*state["sets"]["X"]["words"], HOSTILE]}
+    status, text, headers = ask(server, "POST", f"/{server.token}/api/state", {**state, "place": [HOSTILE]})
+    assert status == 200
+    assert headers["content-type"] == "application/json"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert json.loads(text)["answers"][0]["placed"][0]["word"] == HOSTILE
+
+
+def test_a_hundred_connections_do_not_end_it(server: Server) -> None:
+    streams = [socket.create_connection(("127.0.0.1", server.port), timeout=20) for _ in range(100)]
+    for stream in streams:
+        stream.close()
+    for _ in range(50):
+        status = ask(server, "GET", f"/{server.token}/")[0]
+        if status == 200:
+            break
+    assert status == 200
+
+
+def test_ctrl_c_ends_the_command_cleanly(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "weatherglass", "explore", "--no-browser"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        address = next(line for line in process.stdout if "http://" in line).split()[-1]
+        port = int(address.split(":")[2].split("/")[0])
+        process.stdout.readline()
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=5).close()
+                break
+            except ConnectionRefusedError:
+                continue
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert errors == ""
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port), timeout=5)
