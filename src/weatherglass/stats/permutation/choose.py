@@ -113,7 +113,7 @@ def floor(grid: Grid, side: Alternative) -> float:
 
 
 def _precision_instead(tails: Sequence[Tail], counting: Budget) -> float:
-    """Return the precision of bounds if counting takes too long, such that cost and precision change smoothly.
+    """Return the precision of bounds if counting takes too long, so that cost and precision change smoothly.
 
     If counting just fits the budget, bounds may take about as long as counting. Whenever counting takes twice as long,
     as with each further word in X and Y, the time of bounds falls to 0.6 times. Only predictions are used; no clock is
