@@ -85,7 +85,7 @@ class WinRate:
     by_context: Vector
     """The win rate of each context."""
     places: float
-    """The median over contexts of the difference between the groups' mean ranks."""
+    """The median over contexts of the difference between the groups' mean ranks, in places."""
 
 
 def win_rate(scores: Matrix, n_x: int, contexts: Contexts, alpha: float = 0.05) -> WinRate:

@@ -101,7 +101,7 @@ class AtEqualPieces:
     """The win rate from a regression of the mean rank on group and number of pieces."""
     p: float
     interval: Interval | None
-    """The p of the regression; None if pieces separate the groups completely, so that they may explain all of the
+    """The interval of the win rate; None if pieces separate the groups completely, so that they may explain all of the
     difference.
     """
     matched: float | None
