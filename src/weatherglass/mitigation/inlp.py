@@ -51,7 +51,7 @@ class Inlp(OfClasses):
         return content_hash("inlp", PENALTY, self.iterations, self.classes.words)
 
     def fit(self, vectors: Matrix) -> Steps:
-        """Train classifiers until one is no better than always predicting the largest class."""
+        """Train classifiers until one does not beat predicting the largest class."""
         rows, labels = labelled_rows(self.name, self.classes, vectors)
         basis = classifier_directions(rows, labels, self.iterations)
         if not len(basis):
