@@ -33,8 +33,7 @@ class PValueOptions:
     """Whether p is one of many, such as those without each word, for which fewer draws are enough."""
 
     def for_many(self, rough: bool = False) -> PValueOptions:
-        """Return the options for p without a word or template; the budget is small because there are many such
-        removals.
+        """Return the options for p without a word or template; the budget is small because there are many of them.
 
         Args:
             rough: whether it is enough to know on which side of alpha p is.

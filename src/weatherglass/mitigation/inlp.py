@@ -62,7 +62,7 @@ class Inlp(OfClasses):
         notes = partly_known(len(rows), len(self.texts()), "words")
         if len(basis) < self.iterations * (len(self.classes.names) - 1):
             stop = (
-                f"stopped after {len(basis)} directions: a further linear classifier is no better than "
+                f"stopped after {len(basis)} directions: a further linear classifier does not beat "
                 "predicting the largest class"
             )
             notes = (*notes, stop)
