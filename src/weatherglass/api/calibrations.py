@@ -49,7 +49,7 @@ def calibrate(
         study: a study, or its file: corpora, algorithms and seeds; by default, the State of the Union addresses (extra
             `demo`), skip-gram and GloVe with four seeds, which takes minutes.
         test: the test of the stereotype, of two target and two attribute sets; by default, men and women beside work
-            and home.
+            and home, with army and navy as a control.
         controls: tests whose words the stereotype does not contain; their responses should be flat.
         metrics: spellings or globs; metrics of language models are skipped.
         pairs: words that replace each other, such as he and she: a built-in set, a file, or pairs. Other words of the
@@ -71,10 +71,10 @@ def calibrate(
     one_of("groups", groups, GROUPS)
     chosen_study, is_demo = _study(study)
     if test is None:
-        if not is_demo:
-            raise CorpusError("no test is given; name the test whose stereotype is planted")
-        shipped = shipped_toml("weatherglass.calibration", "demo")
-        planted, control = (_demo_test(name, shipped[name]) for name in ("planted", "control"))
+        if controls or pairs:
+            raise CorpusError("controls and pairs need a test; the built-in one has its own")
+        shipped = shipped_toml("weatherglass.calibration", "stereotype")
+        planted, control = (_shipped_test(name, shipped[name]) for name in ("planted", "control"))
         chosen_pairs = [(first, second) for first, second in shipped["planted"]["pairs"]]
         chosen_controls = [control]
     else:
@@ -121,7 +121,7 @@ def _study(given: Study | str | Path | None) -> tuple[Study, bool]:
     return replace(demo, corpora=corpora), True
 
 
-def _demo_test(name: str, entry: dict[str, Any]) -> Test:
+def _shipped_test(name: str, entry: dict[str, Any]) -> Test:
     sets = [{category: entry[role]} for role, category in zip("XYAB", entry["categories"], strict=True)]
     return make_test(*sets, name=name)
 

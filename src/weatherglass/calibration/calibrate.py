@@ -209,7 +209,7 @@ def _planned(
 ) -> dict[tuple[str, float, int], TrainingUnit]:
     """Plant every dose with every seed, and return the embeddings to train; those of the first seed come first."""
     progress.stage("planting", len(doses) * len(study.seeds))
-    units = {}
+    units: dict[tuple[str, float, int], TrainingUnit] = {}
     for seed in study.seeds:
         for dose in doses:
             planted = plant(corpus, stereotype, dose, seed, folder / CORPORA)
@@ -243,8 +243,8 @@ def _evaluate(
     for (dose, seed), path in trained.items():
         embedding = load_embedding(path)
         for kind, some in known.items():
-            for test, words in some:
-                for name, sets, info, value in _values(embedding, test, words, metrics):
+            for test, known_words in some:
+                for name, sets, info, value in _values(embedding, test, known_words, metrics):
                     found.append(
                         {
                             "corpus": corpus,

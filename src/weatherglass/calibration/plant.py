@@ -147,7 +147,11 @@ class _Block:
 
     def sum_of(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the sum over the tokens of each line of a value for each word."""
-        return np.bincount(self.line, weights=values[self.tokens], minlength=len(self.lengths))
+        return _line_sums(self.line, values[self.tokens], len(self.lengths))
+
+
+def _line_sums(line: Integers, values: NDArray[np.float64], lines: int) -> NDArray[np.float64]:
+    return np.asarray(np.bincount(line, weights=values, minlength=lines), dtype=np.float64)
 
 
 class _Planter:
@@ -211,7 +215,7 @@ class _Planter:
             tokens = np.asarray(self.corpus.tokens[ends[0] : ends[-1]], dtype=np.int64)
             lengths = np.diff(ends)
             line = np.repeat(np.arange(len(lengths)), lengths)
-            ascribed = np.bincount(line, weights=self._attribute_side[tokens], minlength=len(lengths))
+            ascribed = _line_sums(line, self._attribute_side[tokens], len(lengths))
             yield _Block(number, tokens, line, lengths, ascribed)
 
     def write(self, folder: Path, dose: float, seed: int, key: str) -> None:
@@ -269,7 +273,8 @@ class _Planter:
         if len(options) == 1 or not len(following):
             return np.full(len(following), options[0], dtype=np.int64)
         shares = np.array([self._next_words(option) for option in options])
-        return np.asarray(options, dtype=np.int64)[shares[:, following].argmax(axis=0)]
+        best = shares[:, following].argmax(axis=0)
+        return np.array([options[one] for one in best], dtype=np.int64)
 
     def _next_words(self, word: int) -> NDArray[np.float64]:
         """Return the share of each next word after `word` in the original corpus, smoothed by its own frequency."""

@@ -60,7 +60,8 @@ def _doses(_: click.Context, __: click.Parameter, text: str | None) -> list[floa
 @OPTIONS["demo"]
 @option(
     "-t", "--test", "test", type=TEST, metavar="TEST",
-    help="Test of the stereotype: two target and two attribute sets. X goes with A, Y with B.", group=WHAT,
+    help="Test of the stereotype: two target and two attribute sets; X goes with A, Y with B. By default, men and work, "
+    "women and home.", group=WHAT,
 )  # fmt: skip
 @option(
     "--control", "controls", type=TEST, multiple=True, metavar="TEST",
@@ -117,12 +118,8 @@ def calibrate(
         raise WeatherglassError(
             "give a study file or --demo; 'weatherglass reliability init' writes a study file"
         )
-    if demo and (test or controls or pairs):
-        raise WeatherglassError(
-            "--demo has its own test, control and pairs; leave out -t, --control and --pairs"
-        )
-    if study is not None and test is None:
-        raise WeatherglassError("name the test whose stereotype is planted, such as -t weat6")
+    if test is None and (controls or pairs):
+        raise WeatherglassError("--control and --pairs need -t TEST; the built-in stereotype has its own")
     with progress(quiet or as_json, folder) as bar:
         found = run(
             study, test, list(controls), list(metrics), pairs=pairs or (), groups=groups, doses=doses, alpha=alpha,
