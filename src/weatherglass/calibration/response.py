@@ -41,7 +41,7 @@ class Response:
     saturates: bool
     """Whether the curve is significantly flatter in its outer half than in its inner half."""
     centred: bool | None
-    """Whether the interval at dose ½ contains the value without bias; None if the metric does not compare the groups."""
+    """Whether the interval at dose ½ contains the value without bias; None if the metric compares no groups."""
 
     def blind(self, alpha: float) -> bool:
         """Return whether the metric does not follow the dose: its slope is not significant and no dose is detected."""

@@ -60,8 +60,8 @@ def _doses(_: click.Context, __: click.Parameter, text: str | None) -> list[floa
 @OPTIONS["demo"]
 @option(
     "-t", "--test", "test", type=TEST, metavar="TEST",
-    help="Test of the stereotype: two target and two attribute sets; X goes with A, Y with B. By default, men and work, "
-    "women and home.", group=WHAT,
+    help="Test of the stereotype: two target and two attribute sets; X goes with A, Y with B. By default, men "
+    "and work, women and home.", group=WHAT,
 )  # fmt: skip
 @option(
     "--control", "controls", type=TEST, multiple=True, metavar="TEST",

@@ -64,7 +64,7 @@ def sentence(rows: Sequence[MetricResponse]) -> str:
     if detected:
         best = min(detected, key=lambda row: row.response.smallest or 1.0)
         said += f"; {label(best)} detects the smallest dose, {best.response.smallest:.2f}"
-    return f"{said}. Blind: {', '.join(blind)}." if blind else f"{said}."
+    return f"{said}. No response is detected in {', '.join(blind)}." if blind else f"{said}."
 
 
 def control_sentence(rows: Sequence[MetricResponse]) -> str:

@@ -85,8 +85,11 @@ def curve(row: MetricResponse, rows: Sequence[MetricResponse]) -> Markup:
     ]
     fitted = row.response
     everything = [
-        value for one in (row, *controls) for value in (*one.response.lows, *one.response.highs)
-    ] + [row.unbiased]
+        row.unbiased,
+        *fitted.lows,
+        *fitted.highs,
+        *(mean for one in controls for mean in one.response.means),
+    ]
     low, high = min(everything), max(everything)
     margin = (high - low) * 0.05 or 1.0
     low, high = low - margin, high + margin
