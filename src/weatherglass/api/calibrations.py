@@ -18,7 +18,7 @@ from weatherglass.metrics import select_metrics
 from weatherglass.metrics.base import Metric
 from weatherglass.parallel import backend
 from weatherglass.progress import Progress, check_progress, progress_here
-from weatherglass.registry import checked_path, one_of
+from weatherglass.registry import check_number, checked_path, one_of, wrong_type
 from weatherglass.reliability.lists import base_pairs
 from weatherglass.reliability.study_file import Study, demo_study, read_study
 from weatherglass.storage.documents import shipped_toml
@@ -69,6 +69,15 @@ def calibrate(
     """
     check_progress(progress)
     one_of("groups", groups, GROUPS)
+    check_number("alpha", alpha, between=(0, 1))
+    if doses is not None:
+        if not isinstance(doses, list | tuple):
+            raise wrong_type("doses", "a list of numbers", doses)
+        for number, dose in enumerate(doses):
+            check_number(f"doses[{number}]", dose)
+    if not isinstance(controls, list | tuple):
+        raise wrong_type("controls", "a list of tests", controls)
+    place = checked_path("folder", folder)
     chosen_study, is_demo = _study(study)
     if test is None:
         if controls or pairs:
@@ -80,7 +89,7 @@ def calibrate(
     else:
         planted = _one_test(test)
         chosen_controls = [_one_test(control) for control in controls]
-        chosen_pairs = list(base_pairs(str(pairs)).pairs if isinstance(pairs, str | Path) else pairs)
+        chosen_pairs = _pairs(pairs)
     stereotype = stereotype_of(planted, chosen_pairs, groups)
     planted_words = {word for words in (*stereotype.groups, *stereotype.attributes) for word in words}
     for control in chosen_controls:
@@ -88,7 +97,6 @@ def calibrate(
             raise CorpusError(
                 f"{control.name}: '{shared[0]}' is a word of the stereotype; a control must not contain its words"
             )
-    place = checked_path("folder", folder)
     asked: Sequence[Any] = metrics if isinstance(metrics, list | tuple) else [metrics]
     found = run_calibration(
         chosen_study,
@@ -126,8 +134,24 @@ def _shipped_test(name: str, entry: dict[str, Any]) -> Test:
     return make_test(*sets, name=name)
 
 
+def _pairs(given: Any) -> list[tuple[str, str]]:
+    """Return pairs of words from the name of a set, a file or a list."""
+    if isinstance(given, str | Path):
+        return list(base_pairs(str(checked_path("pairs", given))).pairs)
+    if not isinstance(given, list | tuple):
+        raise wrong_type("pairs", "a list of pairs of words", given)
+    for number, pair in enumerate(given):
+        if (
+            not isinstance(pair, list | tuple)
+            or len(pair) != 2
+            or not all(isinstance(word, str) for word in pair)
+        ):
+            raise wrong_type(f"pairs[{number}]", "a pair of words", pair)
+    return [(first, second) for first, second in given]
+
+
 def _one_test(given: str | Path | Test) -> Test:
-    found = choose_tests([given if isinstance(given, Test) else str(given)])
+    found = choose_tests([given if isinstance(given, Test) else str(checked_path("test", given))])
     if len(found) != 1:
         raise CorpusError(f"'{given}' is {len(found)} tests; name one of them")
     return found[0]
