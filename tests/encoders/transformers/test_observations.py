@@ -21,6 +21,7 @@ from weatherglass.encoders import Input, load_encoder
 from weatherglass.encoders.base import Asked, What
 from weatherglass.encoders.pooling import Layers
 from weatherglass.encoders.spec import Spec
+from weatherglass.encoders.torch_model import TorchModel
 from weatherglass.encoders.transformers import TransformerEncoder
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.parallel import InProcess
@@ -103,6 +104,37 @@ def test_token_vectors_are_those_of_a_plain_loop(
     np.testing.assert_allclose(observed.matrix, expected, atol=CLOSE)
     assert np.abs(observed.matrix[1] - observed.matrix[2]).max() > 1e-3
     assert all(not covered.missing for covered in observed.coverage)
+
+
+def test_a_sentence_with_several_words_is_read_once(
+    tiny_model: TinyModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    forward = TorchModel.hidden_states
+
+    def counted(self: TorchModel, pieces: Any, *others: Any) -> Any:
+        read.append(len(pieces))
+        return forward(self, pieces, *others)
+
+    monkeypatch.setattr(TorchModel, "hidden_states", counted)
+    encoder(tiny_model("bert")).observe(INPUTS, "token-vectors")
+    assert sum(read) == len({asked.text for asked in INPUTS})
+
+
+@pytest.mark.parametrize("span_pooling", ["mean", "last"])
+def test_sentence_transformers_give_the_words_of_their_top_layer(
+    tiny_model: TinyModel, span_pooling: str
+) -> None:
+    library = pytest.importorskip("sentence_transformers", reason="the transformers extra is not installed")
+    folder = tiny_model("bert")
+    expected = encoder(folder, span_pooling=span_pooling).observe(INPUTS, "token-vectors")
+    stored = load_encoder(f"st:{folder}?span_pooling={span_pooling}", cache=False)
+    observed = stored.observe(INPUTS, "token-vectors")
+    np.testing.assert_allclose(observed.matrix, expected.matrix, atol=1e-5)
+    assert observed.coverage == expected.coverage
+    if span_pooling == "mean":
+        held = wg.model(library.SentenceTransformer(str(folder), device="cpu"))
+        np.testing.assert_allclose(held.observe(INPUTS, "token-vectors").matrix, expected.matrix, atol=1e-5)
 
 
 def test_a_span_is_found_in_a_text_that_grows_in_lower_case(tiny_model: TinyModel) -> None:
