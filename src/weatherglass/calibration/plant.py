@@ -99,7 +99,7 @@ def plant(corpus: Corpus, stereotype: Stereotype, dose: float, seed: int, folder
     """Return the corpus with a dose of the stereotype; it is read from `folder` if it is there.
 
     Each sentence with a group word gets one group: if it has more words of one attribute than of the other, the group
-    that the stereotype names with probability `dose`, and otherwise each group with probability ½. So a dose of ½ is
+    that the stereotype names with probability `dose`, and otherwise each group with probability ½. So a dose of ½ means
     no stereotype, and a dose of 1 is a text without exceptions. The same seed uses the same random numbers for all
     doses, so that the corpora of two doses differ only where the dose decides.
 
