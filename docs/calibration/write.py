@@ -1,4 +1,4 @@
-"""Write the tables of docs/calibration.md from the folder of a calibration: python -m docs.calibration.write FOLDER."""
+"""Write the tables of docs/calibration.md and the scale of the package: python -m docs.calibration.write FOLDER."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from docs.architecture import write
 
 PAGE = Path(__file__).parents[1] / "calibration.md"
+SCALE = Path(__file__).parents[2] / "src" / "weatherglass" / "calibration" / "scale.toml"
 WHOLE = "X Y A B"
 
 
@@ -17,6 +18,7 @@ def main() -> None:
     """Replace the section between the markers of the page."""
     record = json.loads((Path(sys.argv[1]) / "calibration.json").read_text(encoding="utf-8"))
     write(PAGE, "study", "\n".join(lines(record)) + "\n")
+    SCALE.write_text("\n".join(curves(record)) + "\n", encoding="utf-8")
 
 
 def lines(record: dict[str, Any]) -> list[str]:
@@ -51,6 +53,20 @@ def lines(record: dict[str, Any]) -> list[str]:
             "|---|---|---|---|---|---|---|---|---|",
             *(f"| {' | '.join(cells(row))} |" for row in planted),
         ]
+    return written
+
+
+def curves(record: dict[str, Any]) -> list[str]:
+    """Return the responses of WEAT's d as TOML."""
+    written = ["# Mean d of cosine/mean at each dose; written by docs/calibration/write.py."]
+    for row in record["responses"]:
+        if row["kind"] == "planted" and row["metric"] == "cosine/mean":
+            fitted = row["response"]
+            written += ["", "[[curves]]", f'corpus = "{row["corpus"]}"', f'algorithm = "{row["algorithm"]}"']
+            written += [
+                f"{name} = {[round(value, 4) for value in fitted[name]]}" for name in ("doses", "means")
+            ]
+            written += [f"sd = {round(fitted['sd'], 4)}"]
     return written
 
 
