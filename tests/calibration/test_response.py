@@ -10,6 +10,7 @@ from scipy import stats
 
 from weatherglass.arrays import Matrix
 from weatherglass.calibration.response import check_design, fit_response
+from weatherglass.calibration.scale import ResponseCurve, curves, scale_lines
 from weatherglass.errors import CorpusError
 
 DOSES = tuple(step / 10 for step in range(11))
@@ -115,3 +116,22 @@ def test_the_unbiased_value_is_covered_at_one_half() -> None:
 def test_designs_without_an_answer_are_refused(doses: Sequence[float], seeds: Sequence[int]) -> None:
     with pytest.raises(CorpusError):
         check_design(doses, seeds)
+
+
+def test_a_dose_is_read_from_the_curve_and_back() -> None:
+    line = ResponseCurve("text", "sgns", (0.0, 0.5, 1.0), (-2.0, 0.0, 1.0), 0.1)
+    assert [line.dose(d) for d in (-2, -1, 0, 0.25, 1)] == pytest.approx([0, 0.25, 0.5, 0.625, 1])
+    assert (line.dose(-9), line.dose(9)) == (0, 1)
+
+
+def test_the_shipped_scale_has_no_stereotype_near_zero_and_grows() -> None:
+    for curve in curves():
+        assert abs(curve.dose(0.0) - 0.5) < 0.1
+        found = [curve.dose(d) for d in np.linspace(min(curve.means), max(curve.means), 50)]
+        assert found == sorted(found)
+
+
+def test_the_scale_has_a_line_per_curve_and_says_what_it_is_not() -> None:
+    assert len(list(scale_lines(0.3, 0.1, 0.5))) == len(curves()) + 1
+    assert all("[" not in line for line in scale_lines(0.3, None, None))
+    assert all("[" not in line for line in scale_lines(1.9, 1.5, 2.0))

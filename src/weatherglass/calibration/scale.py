@@ -54,18 +54,15 @@ def scale_lines(d: float, low: float | None, high: float | None) -> Iterator[str
         high: the upper end.
     """
     for curve in curves():
-        ends = (
-            f" [{_shown(curve, low)}, {_shown(curve, high)}]" if low is not None and high is not None else ""
-        )
+        where = f"on our {curve.corpus} corpus ({curve.algorithm})"
+        if not min(curve.means) <= d <= max(curve.means):
+            yield f"d = {d:.2f} is beyond the mean response to every dose {where}."
+            continue
+        ends = ""
+        if low is not None and high is not None:
+            ends = f" [{curve.dose(low):.2f}, {curve.dose(high):.2f}]"
         yield (
-            f"d = {d:.2f} is the mean response to a dose of {_shown(curve, d)}{ends} on our {curve.corpus} corpus "
-            f"({curve.algorithm}): as in a text where about {100 * curve.dose(d):.0f} % of such sentences follow the "
-            "stereotype (50 % is none)."
+            f"d = {d:.2f} is the mean response to a dose of {curve.dose(d):.2f}{ends} {where}: as in a text where about "
+            f"{100 * curve.dose(d):.0f} % of such sentences follow the stereotype (50 % means that there is none)."
         )
     yield NOT_THEIRS
-
-
-def _shown(curve: ResponseCurve, d: float) -> str:
-    """Return a dose; a value beyond the curve has the dose at its end, with a sign that says so."""
-    beyond = "≤ " if d < curve.means[0] else "≥ " if d > max(curve.means) else ""
-    return f"{beyond}{curve.dose(d):.2f}"
