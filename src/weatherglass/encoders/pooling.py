@@ -27,6 +27,9 @@ POOLINGS = ("cls", "first", "mean", "max", "last")
 tokens.
 """
 
+SPAN_POOLINGS = ("mean", "first", "last")
+"""Poolings over the pieces of a word at a span."""
+
 States = NDArray[np.floating[Any]]
 """An array of texts × tokens × dimensions, with padding after the tokens of each text."""
 
