@@ -148,9 +148,7 @@ def _result(
         return Result(**fields, **asdict(_no_test("the value is not defined")))
     options = PValueOptions(settings.significance, settings.budget, settings.precision, settings.seed)
     if null is None:
-        result = Result(
-            **fields, **asdict(_no_test("no exchange of labels preserves its value without bias"))
-        )
+        result = Result(**fields, **asdict(_no_test("no exchange leaves its value as it is without bias")))
     else:
         units_x, units_y = null.units
         elements = estimate.by_elements

@@ -341,22 +341,15 @@ def _factor_sentence(fitted: FittedModel) -> str:
     if not lost or max(lost.values()) <= 0:
         return "The marginal R² does not fall if any one factor is removed."
     most = max(lost, key=lost.__getitem__)
-    line = (
-        f"The marginal R² ({fitted.fit.r2.marginal:.3f}) falls most if {most} is removed (by "
-        f"{lost[most]:.4f})"
-    )
+    line = f"The marginal R² ({fitted.fit.r2.marginal:.3f}) falls most without {most} (by {lost[most]:.4f})"
     word_losses = {factor: loss for factor, loss in lost.items() if factor != "rule" and loss > 0}
     if most == "rule" and word_losses:
         next_most = max(word_losses, key=word_losses.__getitem__)
         line += f", and among the features of a word, without {next_most} (by {word_losses[next_most]:.4f})"
     little = [factor for factor, loss in lost.items() if abs(loss) < NEGLIGIBLE]
     rising = [factor for factor, loss in lost.items() if loss <= -NEGLIGIBLE]
-    line += "." + (
-        f" It changes by less than {NEGLIGIBLE} if one of these is removed: {join_names(little)}."
-        if little
-        else ""
-    )
-    return line + (f" It rises if one of these is removed: {join_names(rising)}." if rising else "")
+    line += "." + (f" It changes by less than {NEGLIGIBLE} without {join_names(little)}." if little else "")
+    return line + (f" It rises without {join_names(rising)}." if rising else "")
 
 
 def _direction_sentence(part: Part, model: str) -> str:
