@@ -124,7 +124,7 @@ def _p(scores: Vector) -> float:
 
 
 def _deciding(share: Share, p: float, alpha: float) -> list[int]:
-    """Return the units without any one of which p is above alpha; none where p is above it anyway."""
+    """Return the units without any one of which p is above alpha; empty if p is above it with all of them."""
     if p > alpha or len(share.leads) < 2:
         return []
     without: dict[tuple[int, int], float] = {}  # units with the same counts have the same p without them

@@ -58,7 +58,7 @@ class Variants:
 
 
 def read_variants(given: str | Path) -> Variants:
-    """Return the variants of a table, of a folder of such tables, or of Grep-BiasIR.
+    """Return the variants in a table, in a folder of tables, or in Grep-BiasIR.
 
     A table has the columns query, variant and text, and optionally topic, title, passage (which tells several passages
     of a query apart) and relevant; rows that are not relevant are skipped. The names that Grep-BiasIR gives the columns
