@@ -62,7 +62,7 @@ def scale_lines(d: float, low: float | None, high: float | None) -> Iterator[str
         if low is not None and high is not None:
             ends = f" [{curve.dose(low):.2f}, {curve.dose(high):.2f}]"
         yield (
-            f"d = {d:.2f} is the mean response to a dose of {curve.dose(d):.2f}{ends} {where}: as in a text where about "
-            f"{100 * curve.dose(d):.0f} % of such sentences follow the stereotype (50 % means that there is none)."
+            f"d = {d:.2f} is the mean response to a dose of {curve.dose(d):.2f}{ends} {where}: as in a text where "
+            f"about {100 * curve.dose(d):.0f} % of such sentences follow the stereotype (50 %: no stereotype)."
         )
     yield NOT_THEIRS
