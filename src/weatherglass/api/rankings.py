@@ -83,10 +83,10 @@ def rank(
         scores: a table of scores by query, passage and name, for a ranker that is not an embedding; models, queries
             and passages are then not used.
         scorer: a function that takes a list of (query, passage) pairs and returns a score each, such as
-            `CrossEncoder(…).predict`; it takes the place of models.
+            `CrossEncoder(…).predict`; it replaces models.
         variants: a file of queries with their passages in given variants, such as male and female ones, or
-            "grep-biasir"; it takes the place of queries, passages and groups.
-        jobs: local processes to use.
+            "grep-biasir"; it replaces queries, passages and groups.
+        jobs: the number of local processes.
         scheduler: a Dask cluster to use instead.
         shared_dir: a folder that all its machines see under the same path.
         folder: the folder for results; results that it already has are not computed again.

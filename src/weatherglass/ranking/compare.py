@@ -75,9 +75,9 @@ class GroupComparison:
     impact_ratio_low: float | None
     impact_ratio_high: float | None
     four_fifths: str
-    """fails, not decided or passes; empty without an impact ratio."""
+    """The verdict under the four-fifths rule: fails, not decided or passes; empty if there is no impact ratio."""
     p_copies: float | None
-    """p of a chi-square test that counts every copy as an independent candidate; it rejects far too often."""
+    """The p of a chi-square test that counts every copy as an independent candidate, which rejects far too often."""
     pieces_x: float | None
     """The mean number of pieces of the names of X; None if the tokenizer is unknown."""
     pieces_y: float | None
@@ -89,15 +89,15 @@ class GroupComparison:
     placebo: float | None
     """The |win rate − 0.5| that 95 % of random splits of one group stay below; only for all contexts."""
     differing_slots: tuple[str, ...] = ()
-    """Slots besides the name that differ between the groups, such as pronouns: p does not account for them."""
+    """Slots besides the name that differ between the groups, such as pronouns; p does not account for them."""
     unit: str = NAMES
-    """name or query: what p is computed by. Of variants that are given, the queries are the units."""
+    """The unit of inference, name or query; for given variants, the queries are the units."""
     difference: float | None = None
-    """The mean over queries of the similarity of X minus that of Y; of given variants only."""
+    """The mean over queries of the similarity of X minus that of Y; only for given variants."""
     p_difference: float | None = None
-    """p of this mean: the exchange of the two variants within queries."""
+    """The p of this mean, from exchanging the two variants within queries."""
     deciding: tuple[str, ...] = ()
-    """Names, or queries, without any one of which p is above alpha."""
+    """Names or queries; without any one of them, p is above alpha."""
     p_adjusted: float | None = None
     p_both_adjusted: float | None = None
     """The larger of p and p_random, after correction."""

@@ -16,8 +16,9 @@ from weatherglass.stats import Outcome
 from weatherglass.stats.multiplicity import adjust
 
 CONTEXTS, ONE_NAME, ONE_QUERY, OTHER_SLOTS = "contexts", "one name", "one query", "other slots"
-"""Limits: contexts like these may not show it; without one name, or query, p is above alpha; the groups differ in
-pronouns or titles, too, which all names of a group share."""
+"""Limits of an outcome: other contexts may not show it, p is above alpha without one name or query, or the groups also
+differ in pronouns or titles, which all names of a group share.
+"""
 
 
 def judge(

@@ -63,7 +63,7 @@ def _model_lines(ranking: Ranking, model: str, label: str, width: int, every: bo
 
 
 def headline(overall: Sequence[GroupComparison]) -> GroupComparison:
-    """Return the comparison of two groups with the smallest p; pairs come before comparisons with the rest.
+    """Return the comparison of two groups with the smallest p; pairs of groups come before comparisons with the rest.
 
     The order of given variants states which two are compared first.
     """
@@ -176,7 +176,7 @@ def sentence(row: GroupComparison, rows: Sequence[GroupComparison], alpha: float
 
 def _limit(row: GroupComparison) -> str:
     if row.limit == ONE_NAME:
-        return f"It depends on single names: without {row.deciding[0]}, p is above the significance level."
+        return f"The result depends on single names: without {row.deciding[0]}, p is above the significance level."
     if row.limit == ONE_QUERY:
         return (
             f"It depends on single queries: without '{row.deciding[0]}', p is above the significance level."
@@ -222,7 +222,7 @@ def notes(ranking: Ranking, row: GroupComparison) -> Iterator[str]:
             yield f"Interaction, {one.contrast}: {effect(one.value)} of mean rank ({ends})."
     if dropped := ranking.record.get("dropped_names", {}).get(row.model):
         listed = ", ".join(dropped[:MOST_NAMES]) + (", …" if len(dropped) > MOST_NAMES else "")
-        yield f"{counted(len(dropped), 'name')} dropped, because the model does not know them: {listed}."
+        yield f"{counted(len(dropped), 'name')} dropped because the model does not know them: {listed}."
     if row.p_copies is not None and row.p_copies < row.p:
         yield (
             f"Counting every copy as a candidate would give p = {p_value(row.p_copies)} (chi-square), "
