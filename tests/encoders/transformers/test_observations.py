@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -202,6 +203,41 @@ def test_masked_log_probabilities_are_those_of_a_loop(tiny_model: TinyModel, fam
     for text, found, covered in zip(SENTENCES, observed.values, observed.coverage, strict=True):
         np.testing.assert_allclose(found, masked_loop(folder, text), atol=CLOSE)
         assert len(covered.tokens) == len(found)
+
+
+def test_the_head_reads_only_masked_tokens(tiny_model: TinyModel) -> None:
+    model = encoder(tiny_model("bert-masked"))
+    read: list[int] = []
+    head = model._language_model.inner.cls
+    head.register_forward_hook(lambda _, states, __: read.append(states[0][..., 0].numel()))
+    observed = model.observe(SENTENCES, "log-probabilities")
+    assert sum(read) == sum(map(len, observed.values))
+
+
+@pytest.mark.parametrize("before_the_body", [False, True])
+def test_a_head_that_is_not_a_part_of_its_own_reads_all_tokens(
+    tiny_model: TinyModel, before_the_body: bool
+) -> None:
+    import torch
+
+    folder = tiny_model("bert-masked")
+    _, inner = loaded(folder, "AutoModelForMaskedLM")
+
+    class Unusual(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.whole, self.ahead, self.config = inner, torch.nn.Identity(), inner.config
+            self.base_model = inner.bert
+
+        def forward(self, input_ids: Any, **inputs: Any) -> Any:
+            if before_the_body:
+                self.ahead(torch.zeros(*input_ids.shape, 1))
+            return self.whole(input_ids=input_ids, **inputs)
+
+    model = encoder(folder)
+    model._language_model = replace(model._language_model, inner=Unusual())
+    for text, found in zip(SENTENCES, model.observe(SENTENCES, "log-probabilities").values, strict=True):
+        np.testing.assert_allclose(found, masked_loop(folder, text), atol=CLOSE)
 
 
 def test_the_pieces_of_a_word_are_masked_together(tiny_model: TinyModel) -> None:
