@@ -167,12 +167,10 @@ def test_ctrl_c_ends_the_command_cleanly(tmp_path: Path) -> None:
         address = next(line for line in process.stdout if "http://" in line).split()[-1]
         port = int(address.split(":")[2].split("/")[0])
         process.stdout.readline()
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=5).close()
-                break
-            except ConnectionRefusedError:
-                continue
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        connection.request("GET", "/")
+        assert connection.getresponse().status == 404
+        connection.close()
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=30)
     assert process.returncode == 0
