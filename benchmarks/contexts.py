@@ -37,7 +37,7 @@ def drawn(vectors: Matrix, draws: int, random: np.random.Generator) -> tuple[Vec
     one = unit[np.arange(4 * WORDS), chosen]
     targets, attributes = one[:, : 2 * WORDS], one[:, 2 * WORDS :]
     lean = attributes[:, :WORDS].mean(axis=1) - attributes[:, WORDS:].mean(axis=1)
-    scores = np.einsum("nwd,nd->nw", targets, lean)
+    scores = np.einsum("iwd,id->iw", targets, lean)
     variances = scores.var(axis=1, ddof=1)
     effects = (scores[:, :WORDS].mean(axis=1) - scores[:, WORDS:].mean(axis=1)) / np.sqrt(variances)
     return effects, variances
