@@ -25,6 +25,9 @@ from weatherglass.errors import EncoderError, SpecError
 POOLINGS = ("cls", "first", "mean", "max", "last")
 """The poolings: cls is the classification token, first and last are single tokens, mean and max use all tokens."""
 
+SPAN_POOLINGS = ("mean", "first", "last")
+"""Poolings over the pieces of a word at a span."""
+
 States = NDArray[np.floating[Any]]
 """An array of texts × tokens × dimensions, with padding after the tokens of each text."""
 

@@ -8,12 +8,22 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from weatherglass.arrays import AnyMatrix, unit_length
-from weatherglass.encoders.base import Asked, Coverage, Encoder, text_of
+from weatherglass.encoders.base import (
+    STATIC,
+    VECTORS,
+    Asked,
+    Coverage,
+    Encoder,
+    Observations,
+    What,
+    check_asked,
+    text_of,
+)
 from weatherglass.encoders.model_files import (
     TOKENIZER,
     ModelFiles,
@@ -25,6 +35,7 @@ from weatherglass.encoders.model_files import (
     module_types,
     refuse_foreign_modules,
 )
+from weatherglass.encoders.pooling import SPAN_POOLINGS
 from weatherglass.encoders.prompts import Prompt
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.torch_model import (
@@ -37,6 +48,9 @@ from weatherglass.encoders.torch_model import (
 )
 from weatherglass.storage.installed import require
 from weatherglass.storage.reading import exists
+
+if TYPE_CHECKING:
+    from weatherglass.encoders.in_memory.torch_models import InMemoryTransformer
 
 HUB_OWNER = "sentence-transformers/"
 WITHOUT_MODULES = ["Transformer", "Pooling"]
@@ -73,6 +87,8 @@ class SentenceTransformerEncoder(Encoder):
             "device": options.choice("device", DEVICES, "auto"),
             "trust_remote_code": _yes_no(options.flag("trust_remote_code", False)),
         }
+        if (pooling := options.choice("span_pooling", SPAN_POOLINGS, SPAN_POOLINGS[0])) != SPAN_POOLINGS[0]:
+            choices["span_pooling"] = pooling
         check_counts(str(spec), files.config)
         prompt = Prompt.from_options(options, files)
         batch_size = options.integer("batch_size", 32)
@@ -132,6 +148,22 @@ class SentenceTransformerEncoder(Encoder):
             model.max_seq_length = limit
         return model.float().eval()
 
+    @property
+    def gives(self) -> frozenset[What]:
+        modules = [kind for kind, _ in module_types(self._files)] or WITHOUT_MODULES
+        return STATIC if modules[0] == WITHOUT_MODULES[0] else VECTORS
+
+    def observe(self, inputs: Sequence[Asked], what: What = "vectors") -> Observations:
+        if what == "vectors":
+            return super().observe(inputs, what)
+        check_asked(self, inputs, what)
+        return self._words.observe(inputs, what)
+
+    @cached_property
+    def _words(self) -> InMemoryTransformer:
+        pooling = self._choices.get("span_pooling", SPAN_POOLINGS[0])
+        return words_of(self.name, self._model, self._prompt, self._batch_size, pooling)
+
     def encode(self, texts: Sequence[Asked]) -> AnyMatrix:
         if not texts:
             return np.empty((0, 0), dtype=np.float32)
@@ -172,6 +204,21 @@ def coverage_of(model: Any, text: str) -> Coverage:
     if limit is None or len(tokens) <= limit:
         return Coverage(tuple(tokens))
     return Coverage(tuple(tokens[:limit]), note=f"cut to {limit} of {len(tokens)} tokens")
+
+
+def words_of(
+    name: str, model: Any, prompt: Prompt, batch_size: int, span_pooling: str = SPAN_POOLINGS[0]
+) -> InMemoryTransformer:
+    """Return an encoder of words at a span with the top layer of a SentenceTransformer, before its pooling."""
+    from weatherglass.encoders.in_memory.torch_models import InMemoryTransformer
+
+    options = {"span_pooling": span_pooling, "batch_size": str(batch_size)}
+    if model.max_seq_length:
+        options["max_length"] = str(model.max_seq_length)
+    if getattr(model[0], "do_lower_case", False):
+        options["lowercase"] = "yes"
+    made = InMemoryTransformer.of(name, model[0].auto_model, model.tokenizer, **options)
+    return made.with_prompt(prompt)
 
 
 def _yes_no(flag: bool) -> str:

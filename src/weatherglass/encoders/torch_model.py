@@ -232,6 +232,9 @@ TOKENS_PER_BATCH = {"cpu": 512, "cuda": 16384}
 """Tokens in a batch. On a processor, more do not fit into its cache (MiniLM: 5.8 times the speed of single texts at 512
 tokens, 4.6 times at 2048); a GPU needs larger batches."""
 
+STATES_PER_BATCH = 2**18
+"""Numbers in the hidden states of a batch, tokens × dimensions, that fit into the cache of a processor."""
+
 LOGITS_PER_BATCH = 2**26
 """Largest number of logits, tokens of a batch × tokens of the vocabulary: 256 MB in float32."""
 
@@ -430,8 +433,10 @@ class TorchModel:
     @property
     def logits_per_batch(self) -> int:
         """Return the number of tokens in a batch whose log-probabilities fit into memory."""
-        vocabulary = getattr(self.inner.config, "vocab_size", None) or 1
-        return max(1, min(self.tokens_per_batch, LOGITS_PER_BATCH // vocabulary))
+        config = self.inner.config
+        fit = STATES_PER_BATCH // (getattr(config, "hidden_size", None) or STATES_PER_BATCH)
+        tokens = max(self.tokens_per_batch, fit)
+        return max(1, min(tokens, LOGITS_PER_BATCH // (getattr(config, "vocab_size", None) or 1)))
 
     def log_probabilities(
         self, pieces: Sequence[Pieces], padding: int, rows: list[int], places: list[int], ids: list[int]
@@ -439,10 +444,37 @@ class TorchModel:
         """Return the log-probability of each of `ids` at its row and place of the batch."""
         import torch
 
-        logits = self._forward(pieces, padding).logits
+        with self._head_at(rows, places) as selected:
+            logits = self._forward(pieces, padding).logits
+        if selected and logits.shape[:2] != (1, len(rows)):
+            logits, selected = self._forward(pieces, padding).logits, []
         with torch.inference_mode():
-            predicted = torch.log_softmax(logits[rows, places].double(), dim=-1)
+            at_places = logits[0] if selected else logits[rows, places]
+            predicted = torch.log_softmax(at_places.double(), dim=-1)
             return cast(Vector, predicted[torch.arange(len(ids)), ids].cpu().numpy())
+
+    @contextlib.contextmanager
+    def _head_at(self, rows: list[int], places: list[int]) -> Iterator[list[Any]]:
+        """Make the head read only the states of these tokens; all others would cost a product with the vocabulary each.
+
+        The list that is yielded is empty after a forward pass whose head is not a part that reads the last states.
+        """
+        selected: list[Any] = []
+
+        def select(head: Any, states: tuple[Any, ...]) -> Any:
+            if selected or not states or getattr(states[0], "ndim", 0) != 3:
+                return None
+            selected.append(head)
+            return (states[0][rows, places][None], *states[1:])
+
+        body = getattr(self.inner, "base_model", self.inner)
+        parts = [] if body is self.inner else [part for part in self.inner.children() if part is not body]
+        hooks = [part.register_forward_pre_hook(select) for part in parts]
+        try:
+            yield selected
+        finally:
+            for hook in hooks:
+                hook.remove()
 
     def attention_received(self, pieces: Sequence[Pieces], padding: int) -> AnyMatrix:
         """Return the attention that each token of texts of one length receives: the mean over layers, heads and tokens.

@@ -15,7 +15,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from weatherglass.arrays import AnyMatrix, AnyVector, unit_length
+from weatherglass.arrays import AnyMatrix, AnyVector, Integers, unit_length
 from weatherglass.encoders.base import (
     PER_TOKEN,
     STATIC,
@@ -29,7 +29,16 @@ from weatherglass.encoders.base import (
     text_of,
 )
 from weatherglass.encoders.model_files import ModelFiles, check_counts, find_model
-from weatherglass.encoders.pooling import POOLINGS, Layers, States, by_equal_length, by_length, in_order, pool
+from weatherglass.encoders.pooling import (
+    POOLINGS,
+    SPAN_POOLINGS,
+    Layers,
+    States,
+    by_equal_length,
+    by_length,
+    in_order,
+    pool,
+)
 from weatherglass.encoders.prompts import Prompt
 from weatherglass.encoders.spec import OptionReader, Spec
 from weatherglass.encoders.torch_model import (
@@ -61,9 +70,6 @@ LANGUAGE_MODEL: dict[str, frozenset[What]] = {
     "masked": frozenset({"log-probabilities", "unmasked-log-probabilities", "attended-log-probabilities"}),
 }
 """What a model with each kind of head gives besides vectors."""
-
-SPAN_POOLINGS = ("mean", "first", "last")
-"""Poolings over the pieces of a word at a span."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,17 +284,28 @@ class TransformerEncoder(Encoder):
 
     def _pooled(self, pieces: Sequence[Pieces], views: Sequence[View]) -> list[AnyMatrix]:
         """Return the vectors under each view, over all tokens or those at the requested place."""
-        lengths = [len(text.ids) for text in pieces]
+        rows_of: dict[
+            tuple[int, ...], list[int]
+        ] = {}  # a text that is asked about at several places is read once
+        for row, text in enumerate(pieces):
+            rows_of.setdefault(tuple(text.ids), []).append(row)
+        texts = list(rows_of.values())
+        lengths = [len(ids) for ids in rows_of]
         rows: list[list[AnyMatrix]] = []
         positions = []
         for batch in by_length(lengths, self._batch_size, self._model.tokens_per_batch):
-            rows.append(self._encode_batch([pieces[position] for position in batch], views))
-            positions.append(batch)
+            asked = [[pieces[row] for row in texts[position]] for position in batch]
+            rows.append(self._encode_batch(asked, views))
+            positions.append(np.array([row for position in batch for row in texts[position]]))
         if not rows:
             return [np.empty((0, 0), dtype=np.float32) for _ in views]
         return [in_order(batches, positions) for batches in zip(*rows, strict=True)]
 
-    def _encode_batch(self, pieces: Sequence[Pieces], views: Sequence[View]) -> list[AnyMatrix]:
+    def _encode_batch(self, asked: Sequence[Sequence[Pieces]], views: Sequence[View]) -> list[AnyMatrix]:
+        """Return the vectors under each view; `asked` has the pieces of each text once per requested place."""
+        texts = [some[0] for some in asked]
+        pieces = [each for some in asked for each in some]
+        copies = np.repeat(np.arange(len(texts)), [len(some) for some in asked])
         with_cls = any(view.pooling == "cls" for view in views)
         cls_positions = self._tokenizer.cls_positions(pieces) if with_cls else None
         lengths = np.array([len(text.ids) for text in pieces], dtype=np.int64)
@@ -296,13 +313,17 @@ class TransformerEncoder(Encoder):
         states = dict(
             zip(
                 selections,
-                self._model.hidden_states(pieces, self._tokenizer.padding(), selections),
+                self._model.hidden_states(texts, self._tokenizer.padding(), selections),
                 strict=True,
             )
         )
         if pieces[0].at is not None:
-            states = {some: [_at_place(layer, pieces) for layer in states[some]] for some in selections}
+            states = {
+                some: [_at_place(layer, copies, pieces) for layer in states[some]] for some in selections
+            }
             lengths = np.array([len(text.at or ()) for text in pieces], dtype=np.int64)
+        elif len(texts) < len(pieces):
+            states = {some: [layer[copies] for layer in states[some]] for some in selections}
         vectors = [
             view.layers.combine(
                 [pool(layer, lengths, view.pooling, cls_positions) for layer in states[view.layers]]
@@ -392,11 +413,11 @@ def _place(asked: Asked, text: str) -> Place:
     return first, first + len(asked.word.strip())
 
 
-def _at_place(layer: States, pieces: Sequence[Pieces]) -> States:
-    """Return the states of the pieces in the span of each text, padded at the end."""
+def _at_place(layer: States, copies: Integers, pieces: Sequence[Pieces]) -> States:
+    """Return the states of the pieces in each span, padded at the end; `copies` are the rows of their texts."""
     width = max([1, *(len(text.at or ()) for text in pieces)])
     places = np.array([[*(text.at or ()), *[0] * (width - len(text.at or ()))] for text in pieces])
-    at_place: States = layer[np.arange(len(pieces))[:, None], places]
+    at_place: States = layer[copies[:, None], places]
     return at_place
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from weatherglass.encoders import Input, load_encoder
 from weatherglass.encoders.base import Asked, What
 from weatherglass.encoders.pooling import Layers
 from weatherglass.encoders.spec import Spec
+from weatherglass.encoders.torch_model import TorchModel
 from weatherglass.encoders.transformers import TransformerEncoder
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.parallel import InProcess
@@ -104,6 +106,37 @@ def test_token_vectors_are_those_of_a_plain_loop(
     assert all(not covered.missing for covered in observed.coverage)
 
 
+def test_a_sentence_with_several_words_is_read_once(
+    tiny_model: TinyModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    forward = TorchModel.hidden_states
+
+    def counted(self: TorchModel, pieces: Any, *others: Any) -> Any:
+        read.append(len(pieces))
+        return forward(self, pieces, *others)
+
+    monkeypatch.setattr(TorchModel, "hidden_states", counted)
+    encoder(tiny_model("bert")).observe(INPUTS, "token-vectors")
+    assert sum(read) == len({asked.text for asked in INPUTS})
+
+
+@pytest.mark.parametrize("span_pooling", ["mean", "last"])
+def test_sentence_transformers_give_the_words_of_their_top_layer(
+    tiny_model: TinyModel, span_pooling: str
+) -> None:
+    library = pytest.importorskip("sentence_transformers", reason="the transformers extra is not installed")
+    folder = tiny_model("bert")
+    expected = encoder(folder, span_pooling=span_pooling).observe(INPUTS, "token-vectors")
+    stored = load_encoder(f"st:{folder}?span_pooling={span_pooling}", cache=False)
+    observed = stored.observe(INPUTS, "token-vectors")
+    np.testing.assert_allclose(observed.matrix, expected.matrix, atol=1e-5)
+    assert observed.coverage == expected.coverage
+    if span_pooling == "mean":
+        held = wg.model(library.SentenceTransformer(str(folder), device="cpu"))
+        np.testing.assert_allclose(held.observe(INPUTS, "token-vectors").matrix, expected.matrix, atol=1e-5)
+
+
 def test_a_span_is_found_in_a_text_that_grows_in_lower_case(tiny_model: TinyModel) -> None:
     folder, asked = tiny_model("bert"), INPUTS[6]
     (vector,) = encoder(folder, lowercase="yes").observe([asked], "token-vectors").matrix
@@ -170,6 +203,41 @@ def test_masked_log_probabilities_are_those_of_a_loop(tiny_model: TinyModel, fam
     for text, found, covered in zip(SENTENCES, observed.values, observed.coverage, strict=True):
         np.testing.assert_allclose(found, masked_loop(folder, text), atol=CLOSE)
         assert len(covered.tokens) == len(found)
+
+
+def test_the_head_reads_only_masked_tokens(tiny_model: TinyModel) -> None:
+    model = encoder(tiny_model("bert-masked"))
+    read: list[int] = []
+    head = model._language_model.inner.cls
+    head.register_forward_hook(lambda _, states, __: read.append(states[0][..., 0].numel()))
+    observed = model.observe(SENTENCES, "log-probabilities")
+    assert sum(read) == sum(map(len, observed.values))
+
+
+@pytest.mark.parametrize("before_the_body", [False, True])
+def test_a_head_that_is_not_a_part_of_its_own_reads_all_tokens(
+    tiny_model: TinyModel, before_the_body: bool
+) -> None:
+    import torch
+
+    folder = tiny_model("bert-masked")
+    _, inner = loaded(folder, "AutoModelForMaskedLM")
+
+    class Unusual(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.whole, self.ahead, self.config = inner, torch.nn.Identity(), inner.config
+            self.base_model = inner.bert
+
+        def forward(self, input_ids: Any, **inputs: Any) -> Any:
+            if before_the_body:
+                self.ahead(torch.zeros(*input_ids.shape, 1))
+            return self.whole(input_ids=input_ids, **inputs)
+
+    model = encoder(folder)
+    model._language_model = replace(model._language_model, inner=Unusual())
+    for text, found in zip(SENTENCES, model.observe(SENTENCES, "log-probabilities").values, strict=True):
+        np.testing.assert_allclose(found, masked_loop(folder, text), atol=CLOSE)
 
 
 def test_the_pieces_of_a_word_are_masked_together(tiny_model: TinyModel) -> None:

@@ -11,16 +11,24 @@ from importlib.metadata import version
 from typing import Any, ClassVar, Self
 
 from weatherglass.arrays import AnyMatrix
-from weatherglass.encoders.base import Asked, Coverage, Encoder, Observations, What
+from weatherglass.encoders.base import (
+    STATIC,
+    VECTORS,
+    Asked,
+    Coverage,
+    Encoder,
+    Observations,
+    What,
+    check_asked,
+)
 from weatherglass.encoders.in_memory import as_matrix
-from weatherglass.encoders.pooling import Layers
+from weatherglass.encoders.pooling import SPAN_POOLINGS, Layers
 from weatherglass.encoders.prompts import Prompt, given_by_kind
-from weatherglass.encoders.sentence_transformers import coverage_of
+from weatherglass.encoders.sentence_transformers import coverage_of, words_of
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.torch_model import Tokenizer, TorchModel, head_of, max_tokens
 from weatherglass.encoders.transformers import (
     LAYER_COUNT_KEYS,
-    SPAN_POOLINGS,
     TransformerEncoder,
     TransformerOptions,
 )
@@ -68,6 +76,18 @@ class InMemorySentenceTransformer(Encoder):
     def identity(self) -> str | None:
         """Return a hash of weights, configuration, tokenizer, prompts and library versions."""
         return self._identity
+
+    @property
+    def gives(self) -> frozenset[What]:
+        return STATIC if hasattr(self._model[0], "auto_model") else VECTORS
+
+    def observe(self, inputs: Sequence[Asked], what: What = "vectors") -> Observations:
+        if what == "vectors":
+            return super().observe(inputs, what)
+        check_asked(self, inputs, what)
+        prompts, default = self._model.prompts, self._model.default_prompt_name
+        prompt = Prompt(prompts.get(default, "") if default else "")
+        return words_of(self.name, self._model, prompt, self._batch_size).observe(inputs, what)
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
         with evaluating(self._model):
@@ -128,6 +148,10 @@ class InMemoryTransformer(TransformerEncoder):
         batch_size = reader.integer("batch_size", 128)
         reader.done()
         return cls(spec, (model, tokenizer), settings, prompt, batch_size)
+
+    def with_prompt(self, prompt: Prompt) -> Self:
+        """Return the same model with other prompts."""
+        return type(self)(self._spec, self._pair, self._settings, prompt, self._batch_size)
 
     @property
     def name(self) -> str:
