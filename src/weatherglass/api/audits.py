@@ -1,4 +1,4 @@
-"""Run tests on models, store the results in a folder, and write their page: `weatherglass.run`."""
+"""Run tests on models, store the results in a folder, and write their page (`weatherglass.run`)."""
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ def run(
 
     Args:
         models: one model or several. A model is a spec such as "vectors:glove.txt" or "NAME=vectors:glove.txt", or an
-            object in memory: gensim KeyedVectors, a SentenceTransformer, a (model, tokenizer) pair, a spaCy pipeline, a
-            dict or frame of word vectors, an object with `.encode` or `.transform`, a function texts → array (see
-            `model`). A dict gives names, as in {"old": before, "new": after}. A * in a path selects a family of models,
-            such as the seeds of one embedding; record["families"] then has their spread.
-        tests: names, globs, paths of files or folders, or tests of your own; all 46 published ones by default, or the
-            catalogue's sentence pairs if all metrics are of pairs.
+            object in memory: gensim KeyedVectors, a SentenceTransformer, a (model, tokenizer) pair, a spaCy pipeline,
+            a dict or frame of word vectors, an object with `.encode` or `.transform`, a function texts → array (see
+            `model`). A dict gives names, as in {"old": before, "new": after}. A * in a path selects a family of
+            models, such as the seeds of one embedding; record["families"] then has their spread.
+        tests: names, globs, paths of files or folders, or tests of your own; by default, all 46 published tests, or
+            the catalogue's sentence pairs if all metrics are for pairs.
         metrics: spellings such as "cosine/mean", globs over them, or metrics of your own.
-        settings: how to test and judge; see `Settings`.
+        settings: the settings for testing and judging; see `Settings`.
         jobs: the number of local processes.
-        scheduler: a Dask cluster to use instead (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS with an engine
-            of another package.
+        scheduler: a Dask cluster to use instead (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS with an
+            engine of another package.
         shared_dir: a folder that all machines of the cluster see under the same path.
         folder: the folder of journal, table and record; results that it already has are not computed again.
-        add: whether to add these results to those in the folder, with one table, correction and page; if False, the
+        add: whether to add the new results to those in the folder, with one table, correction and page; if False, the
             folder shows only this run.
         progress: notified of the progress of the work.
         command: the words of the command line that started this run, for its record.
@@ -71,7 +71,7 @@ def run(
         The results, in the order models × tests × metrics, with the record of the run.
 
     Raises:
-        WeatherglassError: if an argument is wrong; raised before work starts.
+        WeatherglassError: if an argument is wrong; the error is raised before work starts.
     """
     models = models_in(models)
     check_progress(progress)

@@ -39,7 +39,7 @@ from weatherglass.warnings import as_warning
 
 
 class Audit:
-    """One run of a plan: each finished result is stored at once, and a failing test does not stop the others."""
+    """One run of a plan; each finished result is stored at once, and a failing test does not stop the others."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Audit:
 
         Args:
             call: the command line or Python call that started the run, for its record.
-            added_to: the record of the run in the folder, if these results are added to it.
+            added_to: the record of the run in the folder, if the new results are added to it.
         """
         self.plan = plan
         self.call = call
@@ -73,7 +73,9 @@ class Audit:
         """Warnings about lines of the folder's journal that could not be read."""
 
     def run(self) -> Run:
-        """Compute the missing results; table and record contain the finished ones even if the work is interrupted."""
+        """Compute the missing results; the table and the record contain the finished results even if the work is
+        interrupted.
+        """
         plan, failures, unreadable = self.plan, self.failures, self.unreadable
         asked_for = run_record(plan, self.call, now(), added_to=self.added_to, kept=self.kept)
         finished = self._results()
@@ -109,7 +111,7 @@ class Audit:
         return [self.finished[key] for key in self.order if key in self.finished]
 
     def _write(self, results: Sequence[Result], record: dict[str, Any]) -> None:
-        """Write table and record if there is a folder."""
+        """Write the table and the record if there is a folder."""
         if self.folder:
             self.folder.write_table(results)
             self.folder.write_record(record)
@@ -174,7 +176,7 @@ class Audit:
         rows: Sequence[PlannedResult],
         number: int | None = None,
     ) -> None:
-        """Compute jobs and store their results; their number is that of the rows unless it is given."""
+        """Compute jobs and store their results; by default, the number of results is that of the rows."""
         keys = {(row.test.name, row.metric.name, row.part): row.key for row in rows}
         self.progress.stage(f"testing {model.name}", len(rows) if number is None else number)
         for outcome in self.workers.map(evaluate_job, jobs, vectors):
@@ -191,12 +193,12 @@ class Audit:
             self.progress.advance()
 
     def _fail(self, model: PlannedModel, rows: Sequence[PlannedResult], error: WeatherglassError) -> None:
-        """Note that results cannot be computed, except those that only a glob asked for."""
+        """Note that results cannot be computed, except for results that only a glob requested."""
         named = (row for row in rows if row.metric.name not in self.plan.optional)
         self.failures += [Failure(model.name, row.test.name, str(error)) for row in named]
 
     def _ask_language_model(self, model: PlannedModel, rows: Sequence[PlannedResult]) -> None:
-        """Compute results of metrics that need log-probabilities: of sentence pairs, and of words in templates."""
+        """Compute the results of metrics that need log-probabilities, of sentence pairs or of words in templates."""
         settings = self.plan.settings
         paired = [row for row in rows if row.test.context == PAIR]
         if paired:

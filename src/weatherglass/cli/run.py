@@ -1,4 +1,4 @@
-"""Define `weatherglass run`, and write the files of a gate."""
+"""Define `weatherglass run`, and write the output files of a gate."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ gate_files = together(
     "--baseline",
     type=DIR,
     metavar="DIR",
-    help="Folder of an earlier run. Exit with 1 if an effect has grown significantly since, after correction over all "
-    "effects compared.",
+    help="Folder of an earlier run. Exit with 1 if an effect has grown significantly since, after "
+    "correction over all compared effects.",
     group=GATE,
 )
 @gate_files
@@ -113,8 +113,8 @@ def run(
 ) -> None:
     """Run association tests on models, and write effect sizes, p-values, a table and a report.
 
-    Without arguments, the embedded model is tested with all 46 published tests. The same command again computes only
-    what is missing.
+    Without arguments, the embedded model is tested with all 46 published tests. If you repeat the command, it computes
+    only what is missing.
     """
     from weatherglass.api.audits import run as audit
     from weatherglass.audit.stored import record_if_readable
@@ -179,7 +179,7 @@ def run(
 
 
 def replaced(held: Mapping[str, Any] | None, record: Mapping[str, Any], folder: Path) -> list[str]:
-    """Return a line about the results that the folder showed before and does not show now."""
+    """Return a line about results that the folder showed before but no longer shows."""
     from weatherglass.report.numbers import counted
 
     gone = len(set(held["keys"]) - set(record["keys"])) if held else 0
@@ -222,7 +222,9 @@ def show(finished: Run, folder: Path, table: bool, verbose: bool, before: Sequen
 
 
 def family_lines(report: FamilyReport) -> Iterator[str]:
-    """Yield a table for each family of models and metric: d of each test over its members, and the seed's share."""
+    """Yield a table for each family of models and metric, with d of each test over its members and the seed's
+    share.
+    """
     from weatherglass.cli.console import table
 
     headings = ("test", "mean", "95 % CI", "sd over seeds", "seed's share", "95 % CI", "test–retest of words")
@@ -247,8 +249,8 @@ def family_lines(report: FamilyReport) -> Iterator[str]:
         interval = f"{_number(agreement.icc)} ({_number(agreement.low)} … {_number(agreement.high)})"
         yield f"test–retest over {agreement.tests} tests: {agreement.note or interval}"
     yield (
-        "seed's share: the share of the variance of one model's value that is due to the seed and not to the target "
-        f"words; seeds needed: for a mean within ±{report.precision:g}."
+        "seed's share: the share of the variance of one model's value that is due to the seed rather than "
+        f"the target words. seeds needed: the number of seeds for a mean within ±{report.precision:g}."
     )
     yield FAMILY_LIMITS
 
@@ -262,7 +264,7 @@ def _percent(value: float) -> str:
 
 
 def check_places(*files: Path | None) -> None:
-    """Check that files can be written, before hours of work.
+    """Check before hours of work that files can be written.
 
     Raises:
         OutputError: if a folder is missing, or a path is not a file.
