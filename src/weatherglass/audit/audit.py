@@ -7,7 +7,8 @@ from typing import Any
 
 from weatherglass.arrays import Matrix
 from weatherglass.audit.conclude import conclude
-from weatherglass.audit.covariances import covariances_for, enlarged, estimate_covariances
+from weatherglass.audit.contexts import EncodedContexts, context_warnings, encode_contexts
+from weatherglass.audit.covariances import covariances_for, estimate_covariances
 from weatherglass.audit.encode import Encodings, encode_texts
 from weatherglass.audit.evaluate import Job, evaluate_job
 from weatherglass.audit.folder import RunFolder
@@ -71,6 +72,8 @@ class Audit:
         self.failures: list[Failure] = []
         self.unreadable = folder.warnings if folder else []
         """Warnings about lines of the folder's journal that could not be read."""
+        self._in_contexts: EncodedContexts | None = None
+        """The words of the current model in their sentences, if the plan has contexts."""
 
     def run(self) -> Run:
         """Compute the missing results; the table and the record contain the finished results even if the work is
@@ -137,7 +140,7 @@ class Audit:
         asked = [row for row in missing if row.metric.info.needs != "vectors"]
         if rows:
             tests = list({row.test.name: row.test for row in rows}.values())
-            encodings = self._encode(model, tests, rows)
+            encodings = self._encode(model, rows)
         # A metric that cannot measure a test is recorded as a failure, unless only a glob selected it.
         self.failures += [
             Failure(model.name, test.name, why_not(test, metric))
@@ -230,14 +233,14 @@ class Audit:
             )
             self._evaluate(model, [job], words.table, [row])
 
-    def _encode(self, model: PlannedModel, tests: Sequence[Test], rows: Sequence[PlannedResult]) -> Encodings:
+    def _encode(self, model: PlannedModel, rows: Sequence[PlannedResult]) -> Encodings:
         """Return the vectors of all texts that these results need."""
-        texts = [text for test in tests for text in test.texts]
-        texts += [text for row in rows for text in row.metric.texts(row.test)]
-        if any(row.metric.info.covariances for row in rows):
-            sets = (attributes for test in tests for attributes in test.attributes)
-            texts += [text for attributes in sets for text in enlarged(attributes, self.plan.synonyms)]
-        texts += [text for transform in model.transforms for text in transform.texts()]
+        texts = self.plan.texts(model, rows)
+        if self.plan.contexts:
+            self._in_contexts = encode_contexts(
+                model.encoder, self.plan.contexts, texts, self.workers, self.progress
+            )
+            return self._in_contexts.encodings.transformed(model.transforms)
         encoded = encode_texts(model.encoder, texts, self.workers, self.progress)
         return encoded.transformed(model.transforms)
 
@@ -267,6 +270,8 @@ class Audit:
                 warnings += lost
             warnings += related_words_in(((known.role, known) for known in sets), test.language)
             warnings += other_tokens(test, model.encoder)
+            if self._in_contexts:
+                warnings += context_warnings(test, part.roles, self._in_contexts)
             seen = model.seen_of(test) if model.transforms else ()
             if seen:
                 warnings.append(fitted_on_test(seen, model.transforms))

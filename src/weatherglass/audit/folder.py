@@ -25,6 +25,8 @@ TABLE = "results.tsv"
 RECORD = "run.json"
 PAGE = "report.html"
 JOURNAL = "journal.jsonl"
+CONTEXTS = "contexts.json"
+"""The sentences in which words were encoded, if the run has contexts."""
 SECONDS_BETWEEN_TABLES = 1.0
 TIMES_BETWEEN_TABLES = 40
 """The pause between two writes of the table, as a multiple of the time that the last write took."""

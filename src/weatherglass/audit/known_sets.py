@@ -10,7 +10,7 @@ import numpy as np
 
 from weatherglass.audit.encode import Encodings
 from weatherglass.catalogue.names import set_name
-from weatherglass.catalogue.test import Element, ElementSet, Test
+from weatherglass.catalogue.test import CORPUS, Element, ElementSet, Test
 from weatherglass.encoders.base import Model
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
 from weatherglass.languages.similar_words import related_words
@@ -86,7 +86,7 @@ def known_sets(
         dropped = [element_set.elements[place].text for place in range(size) if not known[place]]
         if dropped:
             missing.dropped[role] = dropped
-        if len(dropped) > MISSING_SHARE * size:
+        if len(dropped) > MISSING_SHARE * size and test.context != CORPUS:  # listed with their contexts
             warnings.append(Warning.of("unknown-words", missing=len(dropped), size=size, category=category))
         elements = tuple(element_set.elements[place] for place in kept)
         sets.append(KnownSet(role, [rows[place] for place in kept], elements, category, tuple(dropped)))

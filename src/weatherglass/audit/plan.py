@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from glob import glob
 from itertools import product
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from weatherglass.audit.settings import Settings, Synonyms, check_profile
 from weatherglass.catalogue import load_tests
@@ -24,6 +24,9 @@ from weatherglass.metrics.weat.profiles import Profile, profile_of
 from weatherglass.mitigation import Transform, read_model
 from weatherglass.mitigation.base import words_of
 from weatherglass.storage.reading import exists
+
+if TYPE_CHECKING:
+    from weatherglass.audit.contexts import Contexts
 
 KEY_VERSION = 4
 """The version of the computation; it is increased when a change of the code changes numbers, so that old results are
@@ -117,6 +120,8 @@ class Plan:
     """Synonyms of attribute words, which enlarge the samples for covariances."""
     optional: frozenset[str] = frozenset()
     """Names of metrics that only a glob selected; it is not a failure if they cannot measure a test."""
+    contexts: Contexts | None = None
+    """The sentences of a corpus in which words are encoded; None if texts are encoded as they are."""
     profiles: list[Profile] = field(init=False, repr=False)
     """The profiles of the metrics, without repeats."""
     packages: dict[str, str] = field(init=False, repr=False)
@@ -156,11 +161,24 @@ class Plan:
                 metric.name,
                 in_key,
             ]
+            if self.contexts:
+                identity.append({"contexts": self.contexts.fingerprint(test.texts)})
             of_package = [{"package": self.packages[metric.name]}] if metric.name in self.packages else []
             for part in self.parts[test.name, metric.name]:
                 whole = [*identity, *([] if part.whole else [part.sets]), *of_package]
                 key = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
                 rows.append(PlannedResult(model, test, metric, part, key))
+
+    def texts(self, model: PlannedModel, rows: Sequence[PlannedResult]) -> list[str]:
+        """Return the texts that these results of a model need."""
+        texts = [text for test in {row.test.name: row.test for row in rows}.values() for text in test.texts]
+        texts += [text for row in rows for text in row.metric.texts(row.test)]
+        if any(row.metric.info.covariances for row in rows):
+            from weatherglass.audit.covariances import enlarged
+
+            sets = (attributes for row in rows for attributes in row.test.attributes)
+            texts += [text for attributes in sets for text in enlarged(attributes, self.synonyms)]
+        return list(dict.fromkeys([*texts, *model.texts()]))
 
     def _no_test_fits(self, metric: Metric) -> str:
         """Return an error message with the shape that a metric takes, and the published tests with this shape."""

@@ -12,7 +12,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from weatherglass import __version__
-from weatherglass.audit.folder import FORMAT, PAGE, RECORD, RunFolder, is_current
+from weatherglass.audit.folder import CONTEXTS, FORMAT, PAGE, RECORD, RunFolder, is_current
 from weatherglass.audit.judge import family_sizes, judge
 from weatherglass.audit.plan import Plan
 from weatherglass.audit.results import Failure, Result, plain_value
@@ -123,6 +123,9 @@ def run_record(
         },
         "citations": sorted({test.citation for test in plan.tests if test.citation}),
     }
+    if plan.contexts:
+        counts = {word: each.found for word, each in plan.contexts.words.items()}
+        record["contexts"] = {**plan.contexts.source, "file": CONTEXTS, "found": counts}
     return merged_record(record, added_to, kept) if added_to else record
 
 

@@ -47,6 +47,7 @@ CONTEXTS = {
     "sent-unbleached": "in a telling sentence",
     "paragraph": "in a vignette",
     "pair": "sentence pairs",
+    "corpus": "in a corpus",
 }
 LISTS = {
     "weat4": "names from a résumé study",
@@ -186,7 +187,7 @@ def list_name(test: str, categories: Sequence[str], context: str) -> str:
     >>> list_name("sent-weat6", ["MaleNames", "FemaleNames", "Career", "Family"], "sent")
     'names, in sentences'
     """
-    base = test.removeprefix("sent-")
+    base = test.removeprefix("sent-").removeprefix("context-")
     if base in LISTS:
         known = LISTS[base]
         return known if "vignette" in known else f"{known}, {CONTEXTS.get(context, context)}"

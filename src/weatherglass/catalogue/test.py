@@ -14,9 +14,11 @@ from weatherglass.errors import CatalogueError
 from weatherglass.languages.similar_words import shown_twins, twins_among
 from weatherglass.warnings import Warning
 
-Context = Literal["word", "sent", "sent-unbleached", "paragraph", "pair"]
+Context = Literal["word", "sent", "sent-unbleached", "paragraph", "pair", "corpus"]
 PAIR: Context = "pair"
 """The context of a test of sentence pairs, which has no attribute sets."""
+CORPUS: Context = "corpus"
+"""The context of a test of words in sentences of a corpus, which the run finds."""
 
 
 @dataclass(frozen=True, slots=True)

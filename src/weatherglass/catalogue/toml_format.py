@@ -24,6 +24,7 @@ from weatherglass.catalogue.pairs import Pair, pair_test, pairs_of, read_entries
 from weatherglass.catalogue.published import lexicon, list_sets, word_set
 from weatherglass.catalogue.sentences import Template, in_sentences, pack_templates, read_templates
 from weatherglass.catalogue.test import (
+    CORPUS,
     PAIR,
     Context,
     Element,
@@ -335,7 +336,7 @@ def _sentence_elements(source: Source, key: str, value: object) -> list[Element]
 
 
 def _read_context(source: Source, content: Mapping[str, Any], sets: Iterable[ElementSet]) -> Context:
-    known = get_args(Context)
+    known = [name for name in get_args(Context) if name != CORPUS]
     in_sentences = any(
         element.text != element.word for element_set in sets for element in element_set.elements
     )

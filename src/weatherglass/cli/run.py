@@ -63,6 +63,23 @@ gate_files = together(
 @repeated_metrics(
     WHAT, "SIMILARITY/STATISTIC for WEAT, a name from 'weatherglass metrics', or a glob; repeat for several."
 )
+@option(
+    "--contexts",
+    type=click.Path(path_type=Path),
+    metavar="CORPUS",
+    help="Encode each word in sentences of this corpus (text, .zst, parquet, a folder, or contexts.json of a run), "
+    "and average its vectors.",
+    group=WHAT,
+)
+@option(
+    "--per-word",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="Largest number of sentences per word, with --contexts.",
+    group=WHAT,
+)
 @folder_option("weatherglass-run", "Folder for the results.")
 @flag(
     "--add",
@@ -98,6 +115,8 @@ def run(
     models: Sequence[str],
     tests: Sequence[str],
     metrics: Sequence[str],
+    contexts: Path | None,
+    per_word: int,
     folder: Path,
     add: bool,
     table: bool,
@@ -153,6 +172,8 @@ def run(
             settings,
             folder=folder,
             add=add,
+            contexts=contexts,
+            per_word=per_word,
             progress=bar,
             command=command_line(),
             **where,

@@ -136,6 +136,20 @@ KINDS: dict[str, Kind] = {
         detail="{category}",
         about="model",
     ),
+    "few-contexts": Kind(
+        "{words:word has|words have} fewer than {least} contexts in the corpus: {words}",
+        {"words": ["aster (2)", "hyacinth (0)"], "least": 5},
+        summary="words with fewer than 5 contexts",
+        detail="{words}",
+        about="model",
+    ),
+    "lost-contexts": Kind(
+        "contexts were left out because the model did not read the word in them ({words})",
+        {"words": ["office: 3 of 100 contexts lost: the word was cut off"]},
+        summary="contexts that the model did not read completely were left out",
+        about="model",
+        severity="note",
+    ),
     "broken-pairs": Kind(
         "{count:pair|pairs} dropped: the model lacks one of the two words",
         {"count": 3},
