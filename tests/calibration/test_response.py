@@ -69,6 +69,9 @@ def test_saturation_is_seen_and_a_line_does_not_saturate() -> None:
         DOSES, values(lambda dose: np.tanh(8 * abs(dose - 0.5)), sd=0.02), signed=False
     )
     assert curved.saturates
+    few = (0.0, 0.3, 0.5, 0.7, 1.0)
+    bent = np.array([np.tanh(8 * (dose - 0.5)) for dose in few])[:, None] + np.array([0.0, 0.01, -0.01])
+    assert fit_response(few, bent + 0.01 * np.random.default_rng(1).standard_normal((5, 3))).saturates
     assert without_sign.saturates
     assert not straight.saturates
 

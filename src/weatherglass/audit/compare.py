@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from weatherglass.audit.conclude import with_templates
 from weatherglass.audit.folder import RECORD
 from weatherglass.audit.results import ElementScore, Result, UnitScore, unit_scores
 from weatherglass.audit.run import Run
+from weatherglass.audit.shown import Shown
 from weatherglass.audit.stored import read_whole_run
 from weatherglass.audit.verdict import CONTROL
 from weatherglass.errors import WeatherglassError
@@ -96,10 +97,11 @@ class Incomparable:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(Shown):
     """The comparison of two runs."""
 
+    kind: ClassVar[str] = "ComparisonView"
     folders: tuple[str, str]
     differences: tuple[Difference, ...]
     incomparable: tuple[Incomparable, ...]

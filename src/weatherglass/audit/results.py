@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from weatherglass.audit.shown import Shown
 from weatherglass.catalogue.names import direction, set_name
 from weatherglass.catalogue.test import set_roles
 from weatherglass.metrics.base import ElementScore, Estimate, MetricInfo
@@ -144,10 +145,11 @@ class Judgement:
     """Whether |d| is shown to be smaller than `smallest`, the smallest effect of interest; None if none was stated."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Result(ResultKey, Estimate, Inference, Judgement):
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Result(Shown, ResultKey, Estimate, Inference, Judgement):
     """The result of one metric on one test and model, with its identity, estimate, inference and judgement."""
 
+    kind: ClassVar[str] = "ResultView"
     warnings: tuple[Warning, ...] = ()
     """Facts that a reader should know before quoting the number."""
     notes: Mapping[str, Any] = field(default_factory=dict, repr=False)

@@ -163,20 +163,23 @@ class Run:
             )
         return positions[0]
 
-    def compare(self, other: Run | str | Path, *, alpha: float | None = None) -> Comparison:
+    def compare(self, other: Run | str | Path | None = None, *, alpha: float | None = None) -> Comparison:
         """Compare this run with another, effect by effect, with an interval for each change.
 
         Args:
-            other: a later run, or its folder.
+            other: a later run, or its folder; without it, the other models of this run are compared with its first.
             alpha: the intervals are at level 1 − alpha; by default the alpha of this run.
         """
-        from weatherglass.audit.compare import compare_runs
+        from weatherglass.audit.compare import compare_models, compare_runs
         from weatherglass.audit.stored import load_run
 
+        level = self.alpha if alpha is None else alpha
+        if other is None:
+            return compare_models(self, alpha=level)
         before = self if self.folder else replace(self, label="before")
         after = other if isinstance(other, Run) else load_run(other)
         after = after if after.folder else replace(after, label="after")
-        return compare_runs(before, after, alpha=self.alpha if alpha is None else alpha)
+        return compare_runs(before, after, alpha=level)
 
     def save(self, folder: str | Path) -> Run:
         """Store the run like `weatherglass run -o FOLDER`, with journal, table, record and page.

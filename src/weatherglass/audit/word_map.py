@@ -13,13 +13,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from weatherglass.arrays import Matrix, Vector
 from weatherglass.audit.encode import Encodings, encode_texts
 from weatherglass.audit.plan import PlannedModel
+from weatherglass.audit.shown import Shown
 from weatherglass.catalogue import load_test
 from weatherglass.catalogue.test import ElementSet, Test
 from weatherglass.catalogue.words import read_words
@@ -74,10 +75,11 @@ class FactCorrelation:
     words: int
 
 
-@dataclass(frozen=True, slots=True)
-class WordMap:
+@dataclass(frozen=True, slots=True, repr=False)
+class WordMap(Shown):
     """A map of words, from the one that leans most to A to the one that leans most to B."""
 
+    kind: ClassVar[str] = "WordMapView"
     model: str
     a: str
     """The name of the first attribute set."""

@@ -155,8 +155,11 @@ def _smallest(dose: Vector, means: Vector, sd: float, df: int, at_none: int, alp
 
 def _saturates(dose: Vector, values: Matrix, slope: float, signed: bool, alpha: float) -> bool:
     """Return whether the outer half of the curve is flatter than the inner half, by a t test over seeds."""
-    away = np.abs(dose - NONE)
-    inner, outer = away <= away.max() / 2, away >= away.max() / 2
+    away = np.round(
+        np.abs(dose - NONE), 9
+    )  # 0.5 − 0.3 and 0.7 − 0.5 are the same distance, but not in binary
+    boundary = away[away <= away.max() / 2].max()  # the dose at half of the way, or the last one before it
+    inner, outer = away <= boundary, away >= boundary
     sides = (dose <= NONE, dose >= NONE)
     if any((part & side).sum() < 2 for part in (inner, outer) for side in sides):
         return False

@@ -32,6 +32,11 @@ json_option = flag("--json", "as_json", help="Print JSON.", group=OUTPUT)
 quiet_option = flag("--quiet", "-q", help="Do not print progress and results.", group=OUTPUT)
 verbose_option = flag("--verbose", help="Print every warning in full.", group=OUTPUT)
 alpha_option = option("--alpha", type=float, default=0.05, metavar="P", help="Significance level.")
+size_option = option(
+    "--size",
+    metavar="SIZE",
+    help="Size of figures: one-column, two-columns, a width such as 12cm, or both such as 16x9cm or 6.3x4in.",
+)
 jobs_option = option(
     "--jobs", type=AT_LEAST_1, default=1, metavar="N", help="Number of processes.", group=WHERE
 )

@@ -21,6 +21,7 @@ from weatherglass.cli.options import (
     models_argument,
     quiet_option,
     repeated_tests,
+    size_option,
     where_it_runs,
 )
 from weatherglass.errors import WeatherglassError
@@ -306,6 +307,7 @@ def mitigate(
 @alpha_option
 @file_option("-o", "--output", help="Write the words as a table (.tsv).")
 @file_option("--figure", help="Draw the words (.svg, .png or .pdf).")
+@size_option
 @json_option
 @where_it_runs
 def words(
@@ -319,6 +321,7 @@ def words(
     alpha: float,
     output: Path | None,
     figure: Path | None,
+    size: str | None,
     as_json: bool,
     **where: Any,
 ) -> None:
@@ -344,7 +347,7 @@ def words(
     if output:
         write_word_table(found, output)
     if figure:
-        save_word_map(found, figure, alpha)
+        save_word_map(found, figure, alpha, size)
     if as_json:
         print_json(found.to_json(), indent=None)
     else:

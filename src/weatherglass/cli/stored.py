@@ -13,7 +13,7 @@ from weatherglass.cli import completion
 from weatherglass.cli.command import argument, command, file_option, flag, option
 from weatherglass.cli.completion import DIR, FILE, Choice, Completed, listed
 from weatherglass.cli.console import complain, print_json, say, send, width_of
-from weatherglass.cli.options import METRIC, alpha_option, json_option, run_argument
+from weatherglass.cli.options import METRIC, alpha_option, json_option, run_argument, size_option
 from weatherglass.cli.run import check_places, gate_files, write_gate_files
 from weatherglass.errors import OutputError, WeatherglassError, output_error
 from weatherglass.storage.documents import json_document
@@ -50,11 +50,7 @@ SHOWN_DIGITS = 4
         "its folder."
     ),
 )
-@option(
-    "--size",
-    metavar="SIZE",
-    help="Size of figures: one-column, two-columns, a width such as 12cm, or both such as 16x9cm or 6.3x4in.",
-)
+@size_option
 @option(
     "-o",
     "--output",

@@ -1,5 +1,4 @@
-"""Show a `Run`, a `Multiverse` or a `Ranking`; this module provides everything that their methods need from the
-reports.
+"""Show a `Run`, a `Multiverse`, a `Ranking` or a single value: everything that their methods need from the reports.
 
 These classes are in lower layers, and import only this module of the reports, when a method is called.
 """
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from weatherglass.report.page import page as page
     from weatherglass.report.tables import latex as latex
     from weatherglass.report.tables import markdown as markdown
+    from weatherglass.report.values import View
     from weatherglass.report.writing import bibtex as bibtex
     from weatherglass.report.writing import methods_paragraph as methods_paragraph
     from weatherglass.report.writing import model_card_block as model_card_block
@@ -112,6 +112,14 @@ def multiverse_plot(found: Multiverse, topic: str | None, model: str | None) -> 
         raise WeatherglassError(f"this multiverse has no such topic and model (it has: {known})")
     block, specifications = next(lists_of(wanted))
     return in_pyplot(curve(block, specifications, found.alpha))
+
+
+def view_of(kind: str, value: Any) -> View:
+    """Return the view of a result, a comparison or a map of words; see `audit.shown`."""
+    from weatherglass.report import values
+
+    made: View = getattr(values, kind)(value)
+    return made
 
 
 def ranking_html(found: Ranking, title: str) -> str:

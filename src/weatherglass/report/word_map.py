@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +13,13 @@ from weatherglass.registry import one_of
 from weatherglass.report.layout import Column, shortened, table_lines
 from weatherglass.report.measures import BLUE, GREY, INK, LINE, ORANGE, SOFT
 from weatherglass.report.numbers import format_effect, format_p
+from weatherglass.report.panels import Size
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.printable import tsv_line
 from weatherglass.warnings import counted
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from weatherglass.audit.word_map import MappedWord, WordMap
@@ -42,13 +44,13 @@ def word_table(found: WordMap, alpha: float, width: int) -> Iterator[str]:
     rows = []
     for word in found.words:
         fact = [] if not with_facts else ["" if word.fact is None else f"{word.fact:g}"]
-        leans = _leans(found, word, alpha)
+        leans = leans_to(found, word, alpha)
         named = f"{_mark(word, alpha):2} {word.word}"
         rows.append([named, format_effect(word.effect_size), format_p(word.p_value, alpha), *fact, leans])
     yield from table_lines(columns, rows, width)
 
 
-def _leans(found: WordMap, word: MappedWord, alpha: float) -> str:
+def leans_to(found: WordMap, word: MappedWord, alpha: float) -> str:
     """Return the set that a word leans to; a dash if p is above alpha, since the leaning may be chance."""
     if not word.p_value <= alpha:
         return "–"
@@ -89,25 +91,28 @@ def write_word_table(found: WordMap, path: Path) -> None:
         raise output_error(path, error) from error
 
 
-def save_word_map(found: WordMap, path: Path, alpha: float) -> None:
+def save_word_map(found: WordMap, path: Path, alpha: float, size: str | None = None) -> None:
     """Write the map as a figure, in the format of the path's suffix."""
-    from weatherglass.report.figures import save_figure
+    from weatherglass.report.figures import figure_size, save_figure
 
     kind = path.suffix.removeprefix(".").lower()
     one_of("kind of figure", kind, FIGURES)
+    figure = word_map_figure(found, alpha, figure_size(size))
     try:
-        save_figure(word_map_figure(found, alpha), path, kind)
+        save_figure(figure, path, kind, tight=size is None)
     except OSError as error:
         raise output_error(path, error) from error
 
 
-def word_map_figure(found: WordMap, alpha: float) -> Figure:
+def word_map_figure(found: WordMap, alpha: float, size: Size | None = None) -> Figure:
     """Draw the effect of each word as a point, in order; with facts, also a plot of effects against facts."""
     from matplotlib.figure import Figure
 
     words = [word for word in found.words if word.effect_size == word.effect_size]
     facts = [word for word in words if word.fact is not None]
-    figure = Figure(figsize=(8 if found.facts else 5, max(2.5, ROW * len(words) + 0.8)), layout="constrained")
+    size = size or Size()
+    width, height = size.width or (8 if found.facts else 5), size.height or max(2.5, ROW * len(words) + 0.8)
+    figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots(1, 2 if found.facts else 1, squeeze=False)[0]
     places = range(len(words))
     axes[0].axvline(0, color=LINE, linewidth=1)
@@ -129,9 +134,14 @@ def word_map_figure(found: WordMap, alpha: float) -> Figure:
         )
         axes[1].set_xlabel("fact", fontsize=8, color=INK)
         axes[1].set_ylabel("d", fontsize=8, color=INK)
+    style_axes(axes)
+    return figure
+
+
+def style_axes(axes: Sequence[Axes]) -> None:
+    """Make ticks small, hide the frame, and show the names of words as they are."""
     for one in axes:
         one.tick_params(labelsize=6, labelcolor=INK, length=2)
         one.spines[["top", "right"]].set_visible(False)
         for label in [*one.get_xticklabels(), *one.get_yticklabels()]:
             label.set_parse_math(False)
-    return figure

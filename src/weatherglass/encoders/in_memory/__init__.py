@@ -79,7 +79,8 @@ def as_matrix(given: Any, name: str, texts: Sequence[str]) -> AnyMatrix:
 
 ACCEPTED = (
     "a spec or path, gensim KeyedVectors, a SentenceTransformer, a (model, tokenizer) pair of transformers, a spaCy "
-    "pipeline, an object with .encode or .transform, a dict or frame of word vectors, or a function texts → array"
+    "pipeline, an object with .encode or .transform, a dict, Series, frame or Arrow table of word "
+    "vectors, or a function texts → array"
 )
 
 
@@ -90,8 +91,9 @@ def model(given: Any, name: str | None = None, *, identity: str | None = None, *
 
     Args:
         given: gensim KeyedVectors (or a model with `.wv`), a SentenceTransformer, a (model, tokenizer) pair of
-            transformers, a spaCy pipeline with vectors, an object with `.encode` or `.transform`, a dict word →
-            vector, a pandas or polars frame of word vectors, or a function from a list of texts to an array.
+            transformers, a spaCy pipeline with vectors, an object with `.encode` or `.transform`, a dict word → vector,
+            a pandas Series, a pandas or polars frame or an Arrow table of word vectors, or a function from a list of
+            texts to an array.
         name: the name of the model in results; by default, the name of its function or class.
         identity: for a function or an object that cannot be hashed, a text that you change whenever its vectors
             change, such as a version. With an identity, a stored run can be resumed.
@@ -213,6 +215,10 @@ def _word_vectors(given: Any, name: str | None, options: dict[str, str]) -> Mode
         table = words.of_pandas(given)
     elif _is_instance(given, "polars", "DataFrame"):
         table = words.of_polars(given)
+    elif _is_instance(given, "pyarrow", "Table"):
+        table = words.of_arrow(given)
+    elif _is_instance(given, "pandas", "Series"):
+        table = words.of_series(given)
     elif isinstance(given, Mapping) and _holds_vectors(given):
         table = words.of_mapping(given)
     else:

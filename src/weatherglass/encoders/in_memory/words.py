@@ -16,6 +16,8 @@ from weatherglass.errors import EncoderError
 from weatherglass.languages import DEFAULT_LANGUAGE
 from weatherglass.vectors import WordVectors
 
+ARROW_TEXTS = ("string", "large_string", "string_view")
+
 
 @dataclass(frozen=True, slots=True)
 class WordTable:
@@ -77,8 +79,53 @@ def of_pandas(frame: Any) -> WordTable:
     nested = [name for name in others if name not in texts]
     words = frame[texts[0]] if texts else frame.index
     return _of_columns(
-        "pandas", list(words), len(texts), numbers.to_numpy(), [list(frame[name]) for name in nested]
+        "a pandas frame", list(words), len(texts), numbers.to_numpy(), [list(frame[name]) for name in nested]
     )
+
+
+def of_series(series: Any) -> WordTable:
+    """Return the table of a pandas Series: words are its index, and every value is a vector.
+
+    Raises:
+        EncoderError: if its values are not vectors; words that occur twice are refused, too.
+    """
+    found = ""
+    if not len(series):
+        found = "is empty"
+    elif not series.index.is_unique:
+        found = f"has '{series.index[series.index.duplicated()][0]}' twice"
+    elif any(not hasattr(value, "__len__") or isinstance(value, str) for value in series):
+        found = "has values that are not vectors"
+    if found:
+        raise EncoderError(f"a pandas Series of word vectors has one vector per word; this {found}")
+    return of_mapping(series.to_dict())
+
+
+def of_arrow(table: Any) -> WordTable:
+    """Return the table of an Arrow table: words are in its only column of text; vectors are numbers or lists."""
+    kinds = {name: str(table.schema.field(name).type) for name in table.column_names}
+    texts = [name for name, kind in kinds.items() if kind in ARROW_TEXTS]
+    nested = [name for name, kind in kinds.items() if "list<" in kind]
+    numbers = [name for name in kinds if name not in (*texts, *nested)]
+    if not texts:
+        raise EncoderError(
+            f"an Arrow table of word vectors needs a column of words; this has {', '.join(list(kinds)[:5])}"
+        )
+    columns = [np.asarray(table.column(name).to_pylist(), dtype=object) for name in numbers]
+    matrix = np.stack(columns, axis=1) if columns else np.empty((table.num_rows, 0))
+    cells = [table.column(name).to_pylist() for name in nested]
+    return _of_columns(
+        "an Arrow table", table.column(texts[0]).to_pylist(), len(texts), _floats(matrix), cells
+    )
+
+
+def _floats(matrix: Any) -> AnyMatrix:
+    try:
+        return np.asarray(matrix, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise EncoderError(
+            "an Arrow table of word vectors has columns of text, numbers and lists only"
+        ) from None
 
 
 def of_polars(frame: Any) -> WordTable:
@@ -93,7 +140,7 @@ def of_polars(frame: Any) -> WordTable:
             f"a polars frame of word vectors needs a column of words; this one has {_columns(frame)}"
         )
     return _of_columns(
-        "polars",
+        "a polars frame",
         frame[texts[0]].to_list(),
         len(texts),
         frame.select(numbers).to_numpy(),
@@ -110,7 +157,7 @@ def _of_columns(
         EncoderError: if it is unclear which columns contain words and vectors.
     """
     expected = (
-        f"a {library} frame of word vectors should have one column of words, and either columns of numbers "
+        f"{library} of word vectors should have one column of words, and either columns of numbers "
         "or one column of lists"
     )
     if texts > 1 or len(nested) > 1 or (nested and numbers.shape[1]):
@@ -129,7 +176,7 @@ def _of_columns(
         raise EncoderError(
             f"{expected}; its words are {type(words[0]).__name__}, not text: set them as the index"
         )
-    return of_rows(words, _real(f"a {library} frame of word vectors", numbers))
+    return of_rows(words, _real(f"{library} of word vectors", numbers))
 
 
 def _columns(frame: Any) -> str:
