@@ -43,7 +43,7 @@ MOST_PLACED = 40
 CHANCE = 0.8
 """The power for which the number of words is stated."""
 MOST_NEEDED = 1000
-METRICS = ("cosine/mean", "cosine/median", "dot/mean", "euclidean/mean", "manhattan/mean", "correlation/mean")
+METRICS = ("cosine/mean", "cosine/median", "dot/mean", "euclidean/mean", "manhattan/mean")
 """Metrics that the page offers; a request may name any metric of two target and two attribute sets."""
 SHOWN = (
     *("value", "unbiased", "effect_size", "p_value", "p_low", "p_high", "p_method", "p_floor", "certified"),
