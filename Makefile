@@ -76,7 +76,7 @@ integrations-proof: .venv-integrations/installed  ## compare with the real packa
 	PYTHONPATH=. .venv-integrations/bin/python proofs/integrations.py
 
 reference: $(VENV)/installed-dev  ## audit the reference models; writes their table and docs/reference.md
-	$(BIN)/python docs/reference/write.py .reference
+	$(BIN)/python -m docs.reference.write .reference
 
 papers: $(VENV)/installed-dev  ## run what each paper describes, item by item; writes docs/papers
 	$(BIN)/python docs/papers/write.py $(PAPER)

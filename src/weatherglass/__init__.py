@@ -10,6 +10,7 @@ __version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from weatherglass.api.audits import run as run
+    from weatherglass.api.calibrations import calibrate as calibrate
     from weatherglass.api.mitigation import mitigate as mitigate
     from weatherglass.api.multiverses import multiverse as _multiverse
     from weatherglass.api.rankings import rank as rank
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "associate": "audit.evaluate",
+    "calibrate": "api.calibrations",
     "Test": "catalogue.test",
     "list_tests": "catalogue",
     "load_encoder": "encoders",

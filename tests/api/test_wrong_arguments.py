@@ -352,6 +352,34 @@ STUDIES: dict[str, dict[str, Any]] = {
 }
 """Keywords of `study`."""
 
+OWN = wg.test(X=["he"], Y=["she"], A=["work"], B=["home"])
+NO_TESTS = {
+    "a number": 7,
+    "bytes": b"weat7",
+    "an unknown name": "weat77",
+    "several": "weat*",
+    "a list": ["weat7"],
+}
+CALIBRATIONS: dict[str, Any] = {
+    "groups: unknown": {"groups": "people"},
+    "groups: None": {"groups": None},
+    "doses: a number": {"doses": 1},
+    "doses: texts": {"doses": ["0", "1"]},
+    "doses: one": {"doses": [0.5]},
+    "doses: too large": {"doses": [0, 0.5, 2]},
+    "doses: not a number": {"doses": [0, 0.5, float("nan")]},
+    "pairs: a number": {"pairs": 5},
+    "pairs: texts": {"pairs": ["he", "she"]},
+    "pairs: unknown": {"pairs": "genders"},
+    "controls: text": {"controls": "weat1"},
+    "controls: the same words": {"controls": [OWN]},
+    "alpha: 2": {"alpha": 2},
+    "alpha: a text": {"alpha": "0.05"},
+    "jobs: 0": {"jobs": 0},
+    "progress as a number": {"progress": 5},
+}
+"""Keywords of `calibrate`."""
+
 SPECS: dict[str, Any] = {
     "None": None,
     "a number": 5,
@@ -563,6 +591,19 @@ CALLS: list[tuple[str, Call, dict[str, Any]]] = [
     ),
     ("study, folder", lambda given, path: wg.study(study_file(path), given), NO_PATHS),
     ("study", lambda given, path: wg.study(study_file(path), path, **given), STUDIES),
+    ("calibrate, study", lambda given, path: wg.calibrate(given, OWN, folder=path), PATHS),
+    ("calibrate, test", lambda given, path: wg.calibrate(study_file(path), given, folder=path), NO_TESTS),
+    (
+        "calibrate, metrics",
+        lambda given, path: wg.calibrate(study_file(path), OWN, (), given, folder=path),
+        METRICS,
+    ),
+    ("calibrate, folder", lambda given, path: wg.calibrate(study_file(path), OWN, folder=given), NO_PATHS),
+    (
+        "calibrate",
+        lambda given, path: wg.calibrate(study_file(path), OWN, **{"folder": path} | given),
+        CALIBRATIONS,
+    ),
     ("load_run", lambda given, _: wg.load_run(given), NO_PATHS),
     ("load_run, not there", lambda _, path: wg.load_run(path / "no run"), ONE),
     ("load_run, an empty folder", lambda _, path: wg.load_run(path), ONE),

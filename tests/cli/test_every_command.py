@@ -57,8 +57,9 @@ MINUTES = ("reproduce may2019", "reproduce azarpanah2021")
 OF_STUDIES = {
     *("reproduce du2021", "reliability run", "reliability assess", "reliability train"),
     *("reliability score", "reliability explain", "reliability word", "reliability audit"),
+    "calibrate",
 }
-"""Called in tests/reliability/test_json.py, where there is a study."""
+"""Called in tests/reliability/test_json.py and tests/calibration/test_calibrate.py, where there is a study."""
 
 
 ALL = [" ".join(words) for words in LEAVES]

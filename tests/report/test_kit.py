@@ -9,11 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from tests.models import HashedEncoder
 from tests.report.browser import Browser
 
 import weatherglass as wg
+from weatherglass.calibration.calibrate import CONTROL, PLANTED, Calibration, MetricResponse
+from weatherglass.calibration.response import fit_response
+from weatherglass.report.calibration.page import page as calibration_page
 from weatherglass.report.mitigation import page as mitigation_page
 from weatherglass.report.multiverse.page import page as multiverse_page
 from weatherglass.report.ranking.page import page as ranking_page
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
     from weatherglass.api.studies import StudyResult
     from weatherglass.multiverses.multiverse import Multiverse
 
-KINDS = ("run", "study", "multiverse", "mitigation", "reproduction", "ranking")
+KINDS = ("run", "study", "multiverse", "mitigation", "reproduction", "ranking", "calibration")
 HOSTILE = "<script>window.hacked = 1</script>"
 
 
@@ -38,6 +42,7 @@ def pages(
         "multiverse": multiverse_page(_multiverse()),
         "mitigation": mitigation_page(_judgement()),
         "ranking": ranking_page(_ranking()),
+        "calibration": calibration_page(_calibration()),
         "reproduction": reproduction_page(
             "A paper", [Sheet("cells", HOSTILE, [["row", "d"], ["a", "1"]])], [], []
         ),
@@ -63,6 +68,28 @@ def _ranking() -> wg.Ranking:
     passages = {topic: ["{name} here", "there {name}"] for topic in texts}
     broken = HashedEncoder(name="broken", unknown=["first"])
     return wg.rank([HashedEncoder(name=HOSTILE), HashedEncoder(width=9), broken], texts, passages, groups)
+
+
+def _calibration() -> Calibration:
+    """A calibration with hostile names, a metric that follows, a blind one and a control."""
+    doses = (0.0, 0.5, 1.0)
+    rising, flat = (
+        np.array([[-1.0, -0.9], [0.0, 0.1], [1.0, 0.8]]),
+        np.array([[0.0, 0.1], [0.1, 0.0], [0.05, 0.02]]),
+    )
+    rows = [
+        MetricResponse(
+            corpus=HOSTILE, algorithm=HOSTILE, test=HOSTILE, kind=kind, metric=metric, sets="X Y A B", signed=True,
+            unbiased=0.0, contrasts=True, response=fit_response(doses, values), p_adjusted=0.01, outcome=outcome,
+        )
+        for kind, metric, values, outcome in (
+            (PLANTED, HOSTILE, rising, "follows"), (PLANTED, "mac", flat, "blind"), (CONTROL, HOSTILE, flat, "flat"),
+        )
+    ]  # fmt: skip
+    stereotype = {"groups": [[HOSTILE], ["she"]], "attributes": [["work"], ["home"]], "pairs": []}
+    facts = {HOSTILE: {"sentences": 900, "agreeing": 500, "hash": ""}}
+    record = {"alpha": 0.05, "seeds": [1, 2], "stereotype": stereotype, "corpora": facts}
+    return Calibration(tuple(rows), (), record, (HOSTILE,))
 
 
 def _judgement() -> dict[str, Any]:

@@ -27,8 +27,16 @@ from weatherglass.ranking.ranking import (
     parse_top,
     run_ranking,
 )
-from weatherglass.ranking.scores import ScoreJournal, Scorer, observe_scores, read_scores, score_pairs
+from weatherglass.ranking.scores import (
+    ScoreJournal,
+    Scorer,
+    observe_scores,
+    observe_variants,
+    read_scores,
+    score_pairs,
+)
 from weatherglass.ranking.texts import Materials, groups_of, read_materials
+from weatherglass.ranking.variants import read_variants
 from weatherglass.registry import checked_path
 from weatherglass.storage.atomic import write_whole, writing_into
 from weatherglass.storage.checksum import file_hash, write_checked_json
@@ -51,6 +59,7 @@ def rank(
     background: str | Path | None = None,
     scores: str | Path | None = None,
     scorer: Scorer | None = None,
+    variants: str | Path | None = None,
     jobs: int = 1,
     scheduler: str | None = None,
     shared_dir: str | Path | None = None,
@@ -75,6 +84,8 @@ def rank(
             passages are not used then.
         scorer: a function that takes a list of (query, passage) pairs and returns a score each, such as
             `CrossEncoder(…).predict`; it takes the place of models.
+        variants: a file of queries with their passages in given variants, such as male and female ones, or
+            "grep-biasir"; it takes the place of queries, passages and groups.
         jobs: local processes to use.
         scheduler: a Dask cluster to use instead.
         shared_dir: a folder that all its machines see under the same path.
@@ -100,7 +111,22 @@ def rank(
     shown = progress or progress_here()
     record = {"format": FORMAT, **call, "started": now(), **environment(), "settings": asdict(options)}
     rankers: dict[str, Ranker]
-    if scores is not None:
+    if variants is not None:
+        if (
+            any(each is not None for each in (queries, passages, background, scores, scorer))
+            or groups != "race"
+        ):
+            raise WeatherglassError(
+                "variants take the place of queries, passages, groups, background, scores and scorer; leave these out"
+            )
+        given = read_variants(checked_path("variants", variants))
+        planned, workers = choose_models(models_in(models)), backend(jobs, scheduler, shared_dir)
+        rankers = {
+            label: partial(observe_variants, model, given, workers, shown)
+            for label, model in zip(_labels(planned), planned, strict=True)
+        }
+        record |= {"materials": given.record(), "models": _models(planned)}
+    elif scores is not None:
         if scorer is not None:
             raise WeatherglassError("scores and scorer exclude each other; give one of them")
         if queries is not None or passages is not None or background is not None:
@@ -153,11 +179,15 @@ def _asked(materials: Materials, models: Sequence[PlannedModel]) -> dict[str, An
     """Return what the record says of texts and models."""
     return {
         "materials": {"sha256": materials.fingerprint(), **asdict(materials)},
-        "models": [
-            {"model": m.name, "options": m.options, "identity": m.identity, "resumable": m.resumable}
-            for m in models
-        ],
+        "models": _models(models),
     }
+
+
+def _models(models: Sequence[PlannedModel]) -> list[dict[str, Any]]:
+    return [
+        {"model": m.name, "options": m.options, "identity": m.identity, "resumable": m.resumable}
+        for m in models
+    ]
 
 
 def write_folder(found: Ranking, folder: Path) -> None:

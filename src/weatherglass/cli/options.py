@@ -65,7 +65,7 @@ def repeated_tests(
     return option(*names, type=TEST, multiple=True, default=default, metavar=metavar, help=help, group=group)
 
 
-def repeated_metrics(group: str, help: str) -> Callable[[Any], Any]:
+def repeated_metrics(group: str, help: str, default: str = "cosine/mean") -> Callable[[Any], Any]:
     """Return the option `-m`, which can be repeated."""
     return option(
         "-m",
@@ -73,7 +73,7 @@ def repeated_metrics(group: str, help: str) -> Callable[[Any], Any]:
         "metrics",
         type=METRIC,
         multiple=True,
-        default=["cosine/mean"],
+        default=[default],
         metavar="METRIC",
         help=help,
         group=group,

@@ -32,12 +32,20 @@ def _groupings(_: click.Context, incomplete: str) -> list[str]:
     return [*starting(incomplete, group_names()), *paths(incomplete)]
 
 
+def _data_sets(_: click.Context, incomplete: str) -> list[str]:
+    """Return completions: the data set with variants, and files."""
+    from weatherglass.ranking.variants import GREP_BIASIR
+
+    return [*starting(incomplete, [GREP_BIASIR]), *paths(incomplete)]
+
+
 @command(
     "rank",
     examples=(
         "weatherglass rank",
         "weatherglass rank st:all-MiniLM-L6-v2 --groups gender",
         "weatherglass rank MODEL --queries ads.csv --passages cvs.csv --groups age",
+        "weatherglass rank MODEL --variants grep-biasir",
         "weatherglass rank MODEL --fail-if 'impact_ratio_high < 0.8'",
     ),
 )
@@ -57,9 +65,8 @@ def _groupings(_: click.Context, incomplete: str) -> list[str]:
 @option(
     "--groups",
     type=Completed(_groupings),
-    default="race",
     metavar="NAME|FILE",
-    help="Names to compare: race, gender, race-gender, age, or a file with the columns group and name.",
+    help="Names to compare: race (the default), gender, race-gender, age, or a file with the columns group and name.",
     group=WHAT,
 )
 @option(
@@ -72,6 +79,14 @@ def _groupings(_: click.Context, incomplete: str) -> list[str]:
 @file_option(
     "--background",
     help="Other passages, one per line; each copy is then placed alone among them to see whether it is selected.",
+    group=WHAT,
+)
+@option(
+    "--variants",
+    type=Completed(_data_sets),
+    metavar="FILE|grep-biasir",
+    help="Queries with their passages in given variants, such as male and female ones: a table with the columns query, "
+    "variant and text, or Grep-BiasIR. Takes the place of --queries, --passages and --groups.",
     group=WHAT,
 )
 @file_option(
@@ -116,9 +131,10 @@ def rank(
     models: Sequence[str],
     queries: Path | None,
     passages: Path | None,
-    groups: str,
+    groups: str | None,
     top: str,
     background: Path | None,
+    variants: str | None,
     scores: Path | None,
     alpha: float,
     smallest: float | None,
@@ -156,11 +172,12 @@ def rank(
             list(models) or [DEFAULT_MODEL],
             queries,
             passages,
-            groups,
+            groups or "race",
             top=top,
             alpha=alpha,
             smallest=smallest,
             background=background,
+            variants=variants,
             scores=scores,
             folder=folder,
             progress=bar,

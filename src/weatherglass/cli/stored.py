@@ -227,20 +227,43 @@ def _write_text(text: str, path: Path | None, form: str) -> list[Path]:
     metavar="METRIC",
     help="Which metric, if the run has several.",
 )
+@option(
+    "--scale",
+    type=Choice(("calibration",)),
+    help="Also print the dose of a planted stereotype that gives this d on our own corpus ('weatherglass docs "
+    "calibration').",
+)
 @json_option
-def explain(run: Path, test: str, model: str | None, metric: str | None, as_json: bool) -> None:
+def explain(
+    run: Path, test: str, model: str | None, metric: str | None, scale: str | None, as_json: bool
+) -> None:
     """Print the steps from scores to effect size and p for one test, and what other tools would report."""
     from weatherglass.audit.explain import ALL_DIGITS
     from weatherglass.audit.explain import explain as explanation
 
     explained = explanation(run, test, model, metric, ALL_DIGITS if as_json else SHOWN_DIGITS)
+    result = explained.result
+    scaled: list[str] = []
+    if scale:
+        from weatherglass.calibration.scale import scale_lines
+        from weatherglass.metrics import DEFAULT_METRIC
+
+        if result.metric != DEFAULT_METRIC:
+            raise WeatherglassError(
+                f"--scale calibration is known for {DEFAULT_METRIC} only, not for {result.metric}"
+            )
+        scaled = list(scale_lines(result.value, result.ci_low, result.ci_high))
     if not as_json:
         say(explained.steps)
+        if scaled:
+            from weatherglass.report.layout import wrapped
+
+            say(["", *(line for text in scaled for line in wrapped(text, min(width_of(), 100)))])
         return
-    result = explained.result
     names = {"test": result.row, "model": result.model, "metric": result.metric}
     profiles = [asdict(profile) for profile in explained.profiles]
-    print_json({**names, "steps": list(explained.steps), "profiles": profiles})
+    shown = {"scale": scaled} if scale else {}
+    print_json({**names, "steps": list(explained.steps), "profiles": profiles, **shown})
 
 
 @command("compare", examples=("weatherglass compare before after",))

@@ -39,6 +39,7 @@ GUIDE = (
     "methods/*.md",
     "reliability.md",
     "regression.md",
+    "calibration.md",
     "scaling.md",
     "packages.md",
 )

@@ -26,6 +26,8 @@ OVERALL = "all"
 """The topic of a comparison over all contexts."""
 REST = "the rest"
 """The second group of a comparison with all other names."""
+NAMES, QUERIES = "name", "query"
+"""Units of inference: names fill a slot of the passages; queries have passages in given variants."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +74,7 @@ class GroupComparison:
     impact_ratio_high: float | None
     four_fifths: str
     """fails, not decided or passes; empty without an impact ratio."""
-    p_copies: float
+    p_copies: float | None
     """p of a chi-square test that counts every copy as an independent candidate; it rejects far too often."""
     pieces_x: float | None
     """Mean number of pieces of the names of X; None if the tokenizer is unknown."""
@@ -86,8 +88,14 @@ class GroupComparison:
     """|win rate − 0.5| that 95 % of random splits of one group stay below; over all contexts only."""
     differing_slots: tuple[str, ...] = ()
     """Slots besides the name that differ between the groups, such as pronouns: p does not account for them."""
+    unit: str = NAMES
+    """name or query: what p is computed by. Of variants that are given, the queries are the units."""
+    difference: float | None = None
+    """The mean over queries of the similarity of X minus that of Y; of given variants only."""
+    p_difference: float | None = None
+    """p of this mean: the exchange of the two variants within queries."""
     deciding: tuple[str, ...] = ()
-    """Names without any one of which p is above alpha."""
+    """Names, or queries, without any one of which p is above alpha."""
     p_adjusted: float | None = None
     p_both_adjusted: float | None = None
     """The larger of p and p_random after correction."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from weatherglass.ranking.compare import OVERALL, REST, GroupComparison
+from weatherglass.ranking.compare import OVERALL, QUERIES, REST, GroupComparison
 from weatherglass.stats import Outcome
 from weatherglass.stats.multiplicity import adjust
 
-CONTEXTS, ONE_NAME, OTHER_SLOTS = "contexts", "one name", "other slots"
-"""Limits: contexts like these may not show it; without one name p is above alpha; the groups differ in pronouns or
-titles, too, which all names of a group share."""
+CONTEXTS, ONE_NAME, ONE_QUERY, OTHER_SLOTS = "contexts", "one name", "one query", "other slots"
+"""Limits: contexts like these may not show it; without one name, or query, p is above alpha; the groups differ in
+pronouns or titles, too, which all names of a group share."""
 
 
 def judge(
@@ -70,7 +70,9 @@ def _outcome(
             return Outcome.LIMITED, CONTEXTS
         if row.differing_slots:
             return Outcome.LIMITED, OTHER_SLOTS
-        return (Outcome.LIMITED, ONE_NAME) if row.deciding else (Outcome.ROBUST, "")
+        if row.deciding:
+            return Outcome.LIMITED, ONE_QUERY if row.unit == QUERIES else ONE_NAME
+        return Outcome.ROBUST, ""
     if len(marked) == 2:
         return Outcome.CONFLICTING, ""
     if marked:

@@ -18,6 +18,7 @@ from weatherglass.ranking.compare import (
     compare_groups,
     interaction_of,
 )
+from weatherglass.ranking.compare_variants import RankedQuery, compare_variants, ranked_queries
 from weatherglass.ranking.judge import judge
 from weatherglass.ranking.scores import ScoreJournal, Scores
 from weatherglass.registry import check_number, described, shown
@@ -110,6 +111,8 @@ class Ranking:
     names: list[RankedName] = field(default_factory=list)
     examples: list[Example] = field(default_factory=list)
     """The first passage of each topic."""
+    queries: list[RankedQuery] = field(default_factory=list)
+    """Every query, if its passages are given in variants; there are no names then."""
     failures: list[dict[str, str]] = field(default_factory=list)
     record: dict[str, Any] = field(default_factory=dict)
     """Texts, names, options, versions, command."""
@@ -132,6 +135,7 @@ class Ranking:
             "interactions": [asdict(one) for one in self.interactions],
             "names": [asdict(one) for one in self.names],
             "examples": [asdict(one) for one in self.examples],
+            **({"by_query": [asdict(one) for one in self.queries]} if self.queries else {}),
             "failures": self.failures,
         }
 
@@ -144,6 +148,7 @@ class Ranking:
             [Interaction(**one) for one in record.pop("interactions")],
             [RankedName(**one) for one in record.pop("names")],
             [Example(**one) for one in record.pop("examples")],
+            [RankedQuery(**one) for one in record.pop("by_query", ())],
             record.pop("failures"),
             record,
         )
@@ -223,6 +228,10 @@ def run_ranking(
             raise
         except WeatherglassError as error:
             found.failures.append({"model": model, "reason": reason(error)})
+            continue
+        if scores.units:
+            found.comparisons += compare_variants(scores, model, options.top, options.alpha)
+            found.queries += ranked_queries(scores, model)
             continue
         found.comparisons += compare_groups(scores, model, options.top, options.alpha)
         if (contrast := interaction_of(scores, model, options.alpha)) is not None:

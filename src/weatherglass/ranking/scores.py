@@ -32,6 +32,7 @@ from weatherglass.ranking.texts import (
     slots_in,
     topics_of,
 )
+from weatherglass.ranking.variants import Variants
 from weatherglass.registry import did_you_mean, shown
 from weatherglass.stats.selection import Standing, places_in
 from weatherglass.storage.journal import Journal
@@ -70,6 +71,8 @@ class Scores:
     """The place of each copy, alone, among other passages."""
     slots: frozenset[str] = frozenset()
     """The slots of the passages besides the name."""
+    units: tuple[str, ...] = ()
+    """The texts of the queries where these are the unit of inference: each group is then one variant of a passage."""
 
     @property
     def group(self) -> Integers:
@@ -108,6 +111,44 @@ def observe_scores(
     if background is None:
         return scores
     return replace(scores, background=_standing(ask, scores, materials, background))
+
+
+def observe_variants(
+    model: PlannedModel,
+    variants: Variants,
+    workers: Backend,
+    progress: Progress,
+    journal: ScoreJournal | None = None,
+) -> Scores:
+    """Return the cosines of queries and their passages in every variant, a row per variant.
+
+    Raises:
+        EncoderError: if the model cannot read a text.
+    """
+    ask = _Asking(model, workers, progress)
+    values = np.empty((len(variants.names), len(variants.passages)))
+    at_once = max(1, TEXTS_AT_ONCE // len(variants.names))
+    for start in range(0, len(variants.passages), at_once):
+        block = variants.passages[start : start + at_once]
+        key = _key(ask.model, variants, range(start, start + len(block)))
+        record = journal.finished.get(key) if journal else None
+        if record is None:
+            asked = [Input(variants.queries[each.query].text, kind="query") for each in block]
+            texts = [Input(text, kind="passage") for each in block for text in each.texts]
+            queries, passages = (
+                ask.vectors(asked),
+                ask.vectors(texts).reshape(len(block), len(variants.names), -1),
+            )
+            record = {"scores": np.round((passages * queries[:, None]).sum(axis=2), DECIMALS).tolist()}
+            if journal:
+                journal.add(key, record)
+        values[:, start : start + len(block)] = np.asarray(record["scores"]).T
+    topics = topics_of(variants.queries)
+    query = np.array([each.query for each in variants.passages])
+    topic = np.array([topics.index(each.topic or NO_TOPIC) for each in variants.queries])[query]
+    groups = tuple(NameGroup(name, (name,)) for name in variants.names)
+    units = tuple(each.text for each in variants.queries)
+    return Scores(groups, values, tuple(topics), topic, query, np.arange(len(query)), units=units)
 
 
 def _contexts(materials: Materials) -> list[tuple[int, int, int]]:
@@ -237,7 +278,7 @@ def _scored_passages(
         yield from zip(block, record["scores"], strict=True)
 
 
-def _key(model: PlannedModel, materials: Materials, block: Sequence[int]) -> str:
+def _key(model: PlannedModel, materials: Materials | Variants, block: Sequence[int]) -> str:
     """Return a hash of everything that the scores of a block depend on."""
     parts = [KEY_VERSION, model.name, model.identity, materials.fingerprint(), list(block)]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

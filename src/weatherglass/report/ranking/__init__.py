@@ -7,8 +7,8 @@ from typing import Any
 
 from weatherglass.audit.results import Outcome
 from weatherglass.catalogue.names import model_names
-from weatherglass.ranking.compare import OVERALL, REST, GroupComparison
-from weatherglass.ranking.judge import ONE_NAME, OTHER_SLOTS
+from weatherglass.ranking.compare import OVERALL, QUERIES, REST, GroupComparison
+from weatherglass.ranking.judge import ONE_NAME, ONE_QUERY, OTHER_SLOTS
 from weatherglass.ranking.ranking import Ranking
 from weatherglass.report.layout import Bold, Column, Dim, table_lines, wrapped
 from weatherglass.report.numbers import counted, effect, format_p, p_value, percent, to
@@ -53,7 +53,7 @@ def _model_lines(ranking: Ranking, model: str, label: str, width: int, every: bo
         topics = [one for one in rows if one.topic != OVERALL and (one.x, one.y) == (pair.x, pair.y)]
         if topics:
             yield ""
-            yield from wrapped(f"Win rate of names of {pair.x} (X) against names of {pair.y}", width)
+            yield from wrapped(f"Win rate of {side(pair, pair.x)} (X) against {side(pair, pair.y)}", width)
             yield from _table(
                 [((one.topic,), one) for one in _sorted(topics)], ("Topic",), ranking.alpha, width
             )
@@ -63,8 +63,20 @@ def _model_lines(ranking: Ranking, model: str, label: str, width: int, every: bo
 
 
 def headline(overall: Sequence[GroupComparison]) -> GroupComparison:
-    """Return the comparison of two groups with the smallest p; pairs come before comparisons with the rest."""
+    """Return the comparison of two groups with the smallest p; pairs come before comparisons with the rest.
+
+    The order of given variants states which two are compared first.
+    """
+    if overall[0].unit == QUERIES:
+        return overall[0]
     return min(overall, key=lambda one: (one.y == REST, one.p, -abs(one.win_rate - 0.5)))
+
+
+def side(row: GroupComparison, group: str) -> str:
+    """Return what a sentence calls the texts of a group: names of it, or its variants."""
+    if group == REST:
+        return group
+    return f"{group} variants" if row.unit == QUERIES else f"names of {group}"
 
 
 def _sorted(rows: Sequence[GroupComparison]) -> list[GroupComparison]:
@@ -127,18 +139,20 @@ def sentence(row: GroupComparison, rows: Sequence[GroupComparison], alpha: float
         alpha: the significance level.
     """
     ahead = row.win_rate >= 0.5
-    x, y = (row.x, row.y) if ahead else (row.y, row.x)
-    against = y if REST in (x, y) else f"names of {y}"
-    names = x if x == REST else f"names of {x}"
+    x, y = (side(row, group) for group in ((row.x, row.y) if ahead else (row.y, row.x)))
     share, low, high = row.win_rate, row.ci_low, row.ci_high
     if not ahead:
         share = 1 - share
         low, high = (None if end is None else 1 - end for end in (high, low))
     if low is None or high is None:
-        return f"Names of {row.x} and of {row.y} tie in every context: this model does not distinguish them."
+        both = f"{side(row, row.x)} and {side(row, row.y)}"
+        return f"{both[0].upper()}{both[1:]} tie in every context: this model does not distinguish them."
     shown = [percent(round(part, 2)) for part in (share, low, high)]
+    where = f"for {shown[0]} of {row.queries} queries"
+    if row.unit != QUERIES:
+        where = f"in {shown[0]} of comparisons of the same text"
     size = (
-        f"{names} outrank {against} in {shown[0]} of comparisons of the same text "
+        f"{x} outrank {y} {where} "
         f"({percent(1 - alpha)} CI {shown[1]} to {shown[2]}, p = {p_value(row.p, alpha)})"
     )
     start = size[0].upper() + size[1:]
@@ -161,6 +175,10 @@ def sentence(row: GroupComparison, rows: Sequence[GroupComparison], alpha: float
 def _limit(row: GroupComparison) -> str:
     if row.limit == ONE_NAME:
         return f"It depends on single names: without {row.deciding[0]}, p is above the significance level."
+    if row.limit == ONE_QUERY:
+        return (
+            f"It depends on single queries: without '{row.deciding[0]}', p is above the significance level."
+        )
     if row.limit == OTHER_SLOTS:
         slots = ", ".join(f"{{{slot}}}" for slot in row.differing_slots)
         return f"The groups also differ in {slots}, which all names of a group share: p does not account for that."
@@ -176,12 +194,15 @@ def _standing_out(topics: Sequence[GroupComparison], alpha: float) -> str:
         if some:
             more = f" and {len(some) - MOST_TOPICS} more" if len(some) > MOST_TOPICS else ""
             listed = ", ".join(one.topic for one in some[:MOST_TOPICS])
-            parts.append(f"names of {getattr(some[0], group)} rank higher for {listed}{more}")
+            parts.append(f"{side(some[0], getattr(some[0], group))} rank higher for {listed}{more}")
     return "; ".join(parts)
 
 
 def notes(ranking: Ranking, row: GroupComparison) -> Iterator[str]:
     """Yield sentences on selection, pieces, chance, interaction and dropped names of one comparison over all."""
+    if row.unit == QUERIES:
+        yield from _variant_notes(row)
+        return
     yield selection_sentence(row, ranking.record.get("settings", {}))
     names, ahead = row.names_x + row.names_y, row.x if row.places >= 0 else row.y
     yield f"Places: names of {ahead} rank {abs(row.places):.1f} of {names} places higher (median over contexts)."
@@ -197,11 +218,26 @@ def notes(ranking: Ranking, row: GroupComparison) -> Iterator[str]:
     if dropped := ranking.record.get("dropped_names", {}).get(row.model):
         listed = ", ".join(dropped[:MOST_NAMES]) + (", …" if len(dropped) > MOST_NAMES else "")
         yield f"{counted(len(dropped), 'name')} dropped, because the model does not know them: {listed}."
-    if row.p_copies < row.p:
+    if row.p_copies is not None and row.p_copies < row.p:
         yield (
             f"Counting every copy as a candidate would give p = {p_value(row.p_copies)} (chi-square), which is too "
             "small: copies with one name are not independent."
         )
+
+
+def _variant_notes(row: GroupComparison) -> Iterator[str]:
+    """Yield sentences on the size of the difference, and on what p is computed by."""
+    if row.difference is not None:
+        closer = row.x if row.difference >= 0 else row.y
+        yield (
+            f"Similarity: {side(row, closer)} are nearer to their queries by {abs(row.difference):.4f} on average "
+            f"(p = {p_value(row.p_difference)}, which counts how much nearer each one is; the win rate only counts "
+            "which one is nearer)."
+        )
+    yield (
+        "Queries are the units: p is computed by exchanging the two variants within queries. Nothing is selected from "
+        "a larger pool, so there is no impact ratio."
+    )
 
 
 def selection_sentence(row: GroupComparison, settings: Mapping[str, Any]) -> str:

@@ -11,11 +11,12 @@ from markupsafe import Markup
 
 from weatherglass.catalogue.names import capitalised, model_names
 from weatherglass.ranking.compare import OVERALL, REST, GroupComparison
+from weatherglass.ranking.compare_variants import RankedQuery
 from weatherglass.ranking.ranking import Example, RankedName, Ranking
 from weatherglass.report.kit import render
 from weatherglass.report.measures import BLUE, ORANGE, SOFT
 from weatherglass.report.numbers import effect, interval, p_value, percent
-from weatherglass.report.ranking import headline, notes, sentence
+from weatherglass.report.ranking import headline, notes, sentence, side
 from weatherglass.report.ranking.statement import CAUTION, statement
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.printable import one_line
@@ -65,13 +66,14 @@ def _audit(ranking: Ranking, model: str, label: str, number: int) -> dict[str, A
         "place": f"model-{number}",
         "label": label,
         "sentence": sentence(first, rows, ranking.alpha),
-        "x": first.x,
-        "y": first.y,
+        "x": side(first, first.x),
+        "y": side(first, first.y),
         "forest": forest(_forest_rows(rows)),
         "strip": strip(names),
         "names": sorted(names, key=lambda one: -one.mean_rank),
         "notes": list(notes(ranking, first)),
         "examples": [_example(ranking, one, names) for one in ranking.examples if one.model == model],
+        "queries": _queries([one for one in ranking.queries if one.model == model]),
         "rows": [_cells(one) for one in rows],
         "several": any(one.y == REST for one in overall),
     }
@@ -93,6 +95,31 @@ def _example(ranking: Ranking, example: Example, names: Sequence[RankedName]) ->
         ],
         "of": len(ordered),
     }
+
+
+def _queries(queries: Sequence[RankedQuery]) -> dict[str, Any]:
+    """Return every query with the similarity of its variants, the largest difference of the first two first."""
+    if not queries:
+        return {}
+    names = list(queries[0].similarity)
+    x, y = names[:2]
+    ordered = sorted(queries, key=lambda one: one.similarity[y] - one.similarity[x])
+    return {
+        "names": names,
+        "rows": [
+            (
+                one.topic,
+                one.query,
+                [f"{one.similarity[name]:.3f}" for name in names],
+                _signed(one.similarity, x, y),
+            )
+            for one in ordered
+        ],
+    }
+
+
+def _signed(similarity: dict[str, float], x: str, y: str) -> str:
+    return f"{similarity[x] - similarity[y]:+.4f}".replace("-", "−")
 
 
 def _forest_rows(rows: Sequence[GroupComparison]) -> list[GroupComparison]:
@@ -212,6 +239,7 @@ def figure_of(rows: Sequence[GroupComparison], alpha: float) -> Figure:
     axes.set_ylim(len(shown) - 0.5, -0.5)
     axes.set_xlim(0, 1)
     axes.set_xlabel(
-        one_line(f"win rate: names of {shown[-1].x} above names of {shown[-1].y}"), parse_math=False
+        one_line(f"win rate: {side(shown[-1], shown[-1].x)} above {side(shown[-1], shown[-1].y)}"),
+        parse_math=False,
     )
     return figure
