@@ -158,7 +158,7 @@ def _part(model: str, kind: str, topic: str, triples: Sequence[Triple], scores: 
 
 
 def claims(reproduction: Reproduction) -> list[Claim]:
-    """Return a statement of the paper and a question of ours, judged on the given models."""
+    """Return a statement of the paper and our question, judged on the given models."""
     whole = reproduction.whole
     if not whole:
         return []
