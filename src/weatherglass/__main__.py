@@ -1,10 +1,10 @@
-"""Define the command `weatherglass`, which `python -m weatherglass` runs, too."""
+"""Define the command `weatherglass`, which can also be run as `python -m weatherglass`."""
 
 import sys
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C also ends it quietly while it is still being imported."""
+    """Run the command line; Ctrl-C ends it quietly, even during the imports."""
     try:
         # Worker processes import this module, and do not need the command line.
         from weatherglass.cli import main as run

@@ -1,4 +1,4 @@
-"""Name types of arrays, convert data to arrays of real numbers, scale rows to unit length, and find neighbours."""
+"""Define array types, convert data to arrays of real numbers, scale rows to unit length, and find neighbours."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Integers = NDArray[np.int64]
 
 
 class ArrayError(ValueError):
-    """The data are not an array of real numbers; the text continues their name, as in "X has masked values"."""
+    """An error for data that are not an array of real numbers; its text follows their name: "X has masked values"."""
 
     def __init__(self, text: str, row: int | None = None) -> None:
         super().__init__(text)
         self.row = row
-        """The first row that is wrong; None if that is not known."""
+        """The first invalid row; None if it is not known."""
 
 
 def real_array(given: Any) -> AnyMatrix:
@@ -47,13 +47,13 @@ def real_array(given: Any) -> AnyMatrix:
     if given is None:
         raise ArrayError("is None, not an array of real numbers")
     if (row := masked_row(given)) is not None:
-        raise ArrayError("has masked values; fill them, or leave it out", row)
+        raise ArrayError("has masked values; fill or remove them", row)
     try:
         array = np.asarray(_dense(given))
         if array.dtype.kind == "c":
-            raise ArrayError("has complex numbers; vectors are of real numbers")
+            raise ArrayError("has complex numbers; vectors must contain real numbers")
         if array.dtype.kind in "mM":
-            raise ArrayError("has dates or times; vectors are of real numbers")
+            raise ArrayError("has dates or times; vectors must contain real numbers")
         return array if array.dtype.kind == "f" else array.astype(np.float64)
     except ArrayError:
         raise
@@ -62,14 +62,14 @@ def real_array(given: Any) -> AnyMatrix:
 
 
 def masked_row(given: Any) -> int | None:
-    """Return the first row with a masked value, of a masked array or a list of them; None if nothing is masked."""
+    """Return the first row with a masked value in a masked array or a list of arrays; None if no value is masked."""
     if isinstance(given, list | tuple):
         return next((row for row, each in enumerate(given) if np.ma.is_masked(each)), None)
     return int(np.argwhere(np.ma.getmaskarray(given))[0][0]) if np.ma.is_masked(given) else None
 
 
 def _dense(given: Any) -> Any:
-    """Return a tensor of torch or a sparse matrix of scipy as numpy can read it, and other objects unchanged."""
+    """Return a torch tensor or a scipy sparse matrix in a form that numpy can read, and other objects unchanged."""
     if hasattr(given, "detach"):
         tensor = given.detach()
         strided = sys.modules["torch"].strided  # a tensor exists only if torch was imported
@@ -81,14 +81,14 @@ def _dense(given: Any) -> Any:
 
 
 def unit_length(vectors: NDArray[F]) -> NDArray[F]:
-    """Return each row divided by its Euclidean length, in its own precision; a row of zeros is unchanged."""
+    """Return each row divided by its Euclidean length, keeping its precision; rows of zeros are unchanged."""
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     units: NDArray[F] = vectors / np.where(norms == 0, norms.dtype.type(1), norms)
     return units
 
 
 def neighbours(vectors: AnyMatrix) -> list[list[tuple[int, float]]]:
-    """Return for each row the other rows with their cosine, nearest first; rows of NaN or zeros are not compared."""
+    """Return, for each row, the other rows and their cosines, nearest first; rows of NaN or zeros are skipped."""
     unit = unit_length(np.asarray(vectors, dtype=np.float64))
     usable = np.array([bool(np.isfinite(row).all() and row.any()) for row in unit])
     cosines = unit @ unit.T

@@ -1,4 +1,4 @@
-"""Define the errors that a user can cause; each states what is wrong, where, and what to do next."""
+"""Define the errors that a user can cause. Each error states what is wrong, where, and what to do next."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def reason_of(error: Exception) -> str:
-    """Return the operating system's message without number and path; for other errors, their own text."""
+    """Return the operating system's message without its number and path, or the text of any other error."""
     return getattr(error, "strerror", None) or str(error)
 
 
 def unreadable(path: Path | str, error: Exception) -> str:
-    """Return the line for a file that cannot be read.
+    """Return the message for a file that cannot be read.
 
     >>> unreadable("words.txt", FileNotFoundError(2, "No such file or directory", "words.txt"))
     'words.txt: cannot be read (No such file or directory)'
@@ -25,12 +25,12 @@ def unreadable(path: Path | str, error: Exception) -> str:
 
 
 def unwritable(path: Path | str, error: Exception) -> str:
-    """Return the line for a file or folder that cannot be written."""
+    """Return the message for a file or folder that cannot be written."""
     return f"{path}: cannot be written ({reason_of(error)})"
 
 
 def output_error(path: Path | str, error: OSError, kept: str = "") -> OutputError:
-    """Return the error for a file or folder that cannot be written: `NoRoomError` if the disk is full.
+    """Return the error for a file or folder that cannot be written, which is a `NoRoomError` if the disk is full.
 
     Args:
         kept: what is saved nevertheless, if that is known.
@@ -57,7 +57,7 @@ class WeatherglassError(Exception):
 
 
 class UnknownNameError(WeatherglassError):
-    """A name that no registry, catalogue or folder knows."""
+    """A name that is not in a registry, catalogue or folder."""
 
 
 class SpecError(WeatherglassError):
@@ -65,7 +65,7 @@ class SpecError(WeatherglassError):
 
 
 class MissingExtraError(WeatherglassError):
-    """An optional library is needed; the text ends with the command that installs it."""
+    """A missing optional library; the text ends with the command that installs it."""
 
 
 class CatalogueError(WeatherglassError):
@@ -85,15 +85,15 @@ class CorpusError(WeatherglassError):
 
 
 class EncoderError(WeatherglassError):
-    """A model that loads but cannot encode what it was given."""
+    """A model that loads but cannot encode its input."""
 
 
 class OutputError(WeatherglassError):
-    """A result folder that cannot be used: read-only, full, locked or another run's."""
+    """A result folder that cannot be used because it is read-only, full, locked or belongs to another run."""
 
 
 class NoRoomError(OutputError):
-    """The disk is full; once there is room, the same command gives the same results."""
+    """A full disk; once there is room, the same command gives the same results."""
 
     exit_code = 1
 
@@ -105,17 +105,17 @@ class UnitError(WeatherglassError):
 
 
 class ZeroVectorError(UnitError):
-    """A zero vector where a metric needs a direction; the caller, which has the texts, names the text."""
+    """A zero vector where a metric needs a direction. The caller, which has the texts, names the text."""
 
     def __init__(self, where: str, row: int) -> None:
-        super().__init__(f"row {row} of {where} is a zero vector, which has no cosine to anything")
+        super().__init__(f"row {row} of {where} is a zero vector, so its cosine is undefined")
         self.where = where
-        """The set: "targets", "A" or "B"; "attributes" if no more is known."""
+        """The set: "targets", "A" or "B", or "attributes" if it is not known which of the two."""
         self.row = row
 
 
 class InterruptedRunError(WeatherglassError):
-    """The user stopped the work; finished work is saved."""
+    """A run that the user stopped; finished work is saved."""
 
     exit_code = 3
 
@@ -125,7 +125,7 @@ class SignificanceError(UnitError):
 
 
 class ClusterError(WeatherglassError):
-    """A cluster that cannot be reached, disconnected, or lacks a file that it needs."""
+    """A cluster that cannot be used: unreachable, disconnected, or without a file that it needs."""
 
     exit_code = 3
 
@@ -135,11 +135,11 @@ class GateError(WeatherglassError):
 
 
 def reason(error: Exception | None) -> str:
-    """Return in one line why something failed; an error that is not a WeatherglassError is an internal one."""
+    """Return in one line why something failed; any error that is not a WeatherglassError is reported as internal."""
     if isinstance(error, WeatherglassError):
         return str(error)
     return f"internal error, please report it: {type(error).__name__}: {error}"
 
 
 class DamageWarning(UserWarning):
-    """A file that weatherglass wrote is damaged or cannot be checked; the text names it and what is done about it."""
+    """A file, written by weatherglass, that is damaged or cannot be checked; the text says how it is handled."""

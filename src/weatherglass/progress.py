@@ -1,4 +1,4 @@
-"""Report the progress of long work: a library call is silent, a command and a notebook show a bar."""
+"""Report the progress of long work: library calls are silent, commands and notebooks show a bar."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from weatherglass.registry import wrong_type
 
 
 class Progress(Protocol):
-    """Report the progress of stages of known length, one after another."""
+    """The interface for reporting progress through stages of known length, one after another."""
 
     def stage(self, name: str, total: int) -> None:
         """Begin a stage of `total` steps."""
         ...
 
     def advance(self, steps: float = 1) -> None:
-        """Report that some steps, or a part of one, of the current stage are done."""
+        """Report that some steps of the current stage, or a part of one step, are done."""
         ...
 
 
@@ -31,10 +31,10 @@ class Silent:
 
 
 class NotebookBar:
-    """A bar below the cell of a notebook, which starts again with each stage."""
+    """A bar below the cell of a notebook, which restarts with each stage."""
 
     def __init__(self, show: Any) -> None:
-        """Make a bar that `show`, IPython's `display`, puts into the notebook."""
+        """Make a bar; `show` is IPython's `display`, which puts it into the notebook."""
         self._show = show
         self._handle: Any = None
         self._name, self._total, self._done, self._shown = "", 0, 0.0, -1
@@ -77,7 +77,9 @@ def check_progress(given: object) -> None:
 
 
 def progress_here() -> Progress:
-    """Return a bar in a notebook, and elsewhere a silent progress, since a library prints nothing unasked."""
+    """Return a progress bar in a notebook, and a silent progress elsewhere, since a library should print nothing
+    unasked.
+    """
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     if type(shell).__name__ != "ZMQInteractiveShell":  # the shell of a notebook, not of a terminal

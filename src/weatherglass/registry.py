@@ -1,4 +1,4 @@
-"""Map names to "module:attribute" in registries that import at first use, and check arguments."""
+"""Define registries, which map names to "module:attribute" and import at first use, and check arguments."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any, Generic, TypeVar, cast
 from weatherglass.errors import UnknownNameError, WeatherglassError
 
 PLAIN_NAMES = {"NoneType": "None", "str": "text", "bytes": "bytes", "ndarray": "an array"}
-"""Names of some types in messages."""
+"""How messages name some types."""
 LONGEST_SHOWN = 100
-"""Characters of a value that a message shows."""
+"""The number of characters of a value that a message shows."""
 
 T = TypeVar("T")
 C = TypeVar("C", bound=str)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return "; did you mean 'hf'?" if a known name is similar, else an empty text."""
+    """Return "; did you mean 'hf'?" if a known name is similar, else an empty string."""
     by_folded = {candidate.casefold(): candidate for candidate in known}
     near = difflib.get_close_matches(str(name).casefold(), by_folded, n=1, cutoff=0.6)
     return f"; did you mean '{by_folded[near[0]]}'?" if near else ""
@@ -47,19 +47,19 @@ def one_of(noun: str, name: str, known: Sequence[C]) -> C:
 
 
 def unknown(noun: str, name: str, known: Iterable[str]) -> UnknownNameError:
-    """Return the error for an unknown name, with the nearest known one."""
+    """Return the error for an unknown name, which suggests the nearest known name."""
     return UnknownNameError(f"unknown {noun} '{shown(name)}'{suggestion(name, known)}")
 
 
 def shown(value: object) -> str:
-    """Return a value for a message: on one line, printable, and not long."""
+    """Return a value for a message: on one line, printable and short."""
     text = " ".join(str(value).split())
     text = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
 def checked_text(name: str, value: Any) -> str:
-    """Return the text that is given as the argument `name`.
+    """Return the text given as the argument `name`.
 
     Raises:
         WeatherglassError: if it is not text.
@@ -70,7 +70,7 @@ def checked_text(name: str, value: Any) -> str:
 
 
 def checked_texts(name: str, value: Any) -> list[str]:
-    """Return the list of texts that is given as the argument `name`.
+    """Return the list of texts given as the argument `name`.
 
     Raises:
         WeatherglassError: if it is not a list of texts.
@@ -84,10 +84,10 @@ def checked_texts(name: str, value: Any) -> list[str]:
 
 
 def checked_path(name: str, value: Any) -> Path:
-    """Return the path that is given as the argument `name`.
+    """Return the path given as the argument `name`.
 
     Raises:
-        WeatherglassError: if it is not a path that a file or folder can have.
+        WeatherglassError: if it is not a valid path.
     """
     path = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(path, str):
@@ -98,7 +98,7 @@ def checked_path(name: str, value: Any) -> Path:
 
 
 def checked_whole_number(name: str, value: Any, least: int) -> int:
-    """Return the whole number, of Python or numpy, that is given as the argument `name`.
+    """Return the whole number (a Python or numpy integer) given as the argument `name`.
 
     Raises:
         WeatherglassError: if it is not a whole number, or too small.
@@ -122,7 +122,7 @@ def check_number(
     least: float | None = None,
     whole: bool = False,
 ) -> None:
-    """Refuse an argument that is not a number; a numpy number in single precision could not be stored.
+    """Refuse an argument that is not a number, or is a single-precision numpy number, which could not be stored.
 
     Args:
         name: the argument.
@@ -138,18 +138,18 @@ def check_number(
         kind = "a whole number" if whole else "a number"
         raise WeatherglassError(f"{name} is {shown(repr(value))}, but should be {kind}")
     if between and not between[0] < value < between[1]:
-        raise WeatherglassError(f"{name} is {value}, but should lie between {between[0]} and {between[1]}")
+        raise WeatherglassError(f"{name} is {value}, but should be between {between[0]} and {between[1]}")
     if least is not None and value < least:
         raise WeatherglassError(f"{name} is {value}, but should be at least {least}")
 
 
 def wrong_type(name: str, expected: str, value: object) -> WeatherglassError:
-    """Return the error for an argument of another type."""
+    """Return the error for an argument of the wrong type."""
     return WeatherglassError(f"{name} should be {expected}, but is {described(value)}")
 
 
 def described(value: object) -> str:
-    """Return what a value is, in a few words.
+    """Describe a value in a few words.
 
     >>> described("weat7"), described(7), described(None)
     ('text', 'an int', 'None')
@@ -165,8 +165,8 @@ def described(value: object) -> str:
 class Registry(Generic[T]):
     """Values by name, imported at first use, so that a table of slow modules is fast to import.
 
-    Another installed package adds values through the entry-point group; spawned processes and the workers of a cluster
-    then know them, too. `register` adds a value to this process alone.
+    Other installed packages can add values through the entry-point group; spawned processes and cluster workers then
+    know them, too. `register` adds a value only to this process.
     """
 
     def __init__(self, noun: str, table: Mapping[str, str | T], entry_points: str | None = None) -> None:
@@ -184,7 +184,9 @@ class Registry(Generic[T]):
 
     @cached_property
     def _locations(self) -> dict[str, str | T]:
-        """Return the locations by name, with those of other packages, which cannot replace a name of the table."""
+        """Return the locations by name, including those from other packages, which cannot replace a name of the
+        table.
+        """
         from importlib.metadata import entry_points
 
         added = entry_points(group=self.group) if self.group else ()
@@ -196,11 +198,13 @@ class Registry(Generic[T]):
         return name in self._table or name in self._registered or name in self._locations
 
     def names(self) -> list[str]:
-        """Return every known name: those of the table, then those of other packages, then later registrations."""
+        """Return every known name: first those of the table, then those from other packages, then later
+        registrations.
+        """
         return list(dict.fromkeys([*self._table, *self._locations, *self._registered]))
 
     def register(self, name: str, value: T) -> None:
-        """Add a value, or replace one, in this process."""
+        """Add or replace a value in this process."""
         self._registered[name] = value
 
     def registered(self, names: Iterable[str]) -> dict[str, T]:
@@ -229,6 +233,6 @@ class Registry(Generic[T]):
             if name in self._table:  # The caller knows which extra is missing.
                 raise
             raise WeatherglassError(
-                f"{self.noun} '{name}' of another package cannot be loaded from {location} "
+                f"{self.noun} '{name}', from another package, cannot be loaded from {location} "
                 f"({type(error).__name__}: {error})"
             ) from error

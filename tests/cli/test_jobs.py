@@ -31,7 +31,7 @@ def described(option: Any) -> tuple[Any, ...]:
 
 def test_the_commands_that_take_long_take_the_options() -> None:
     whole = {" ".join(words) for words, found in DISTRIBUTED.items() if tuple(found) == WHERE}
-    assert whole == {"run", "multiverse", "mitigate", "words", "rank"}
+    assert whole == {"run", "multiverse", "mitigate", "words", "rank", "calibrate"}
     assert ("reliability", "run") in DISTRIBUTED
 
 

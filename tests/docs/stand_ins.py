@@ -72,6 +72,11 @@ def tiny_bert(path: Path) -> None:
     build("bert", path)
 
 
+def sentences(path: Path) -> None:
+    texts = [f"The {word} number {number} is here." for word in words_and_vectors()[0] for number in range(6)]
+    path.write_text("\n".join(texts), encoding="utf-8")
+
+
 STAND_INS: dict[str, Callable[[Path], None]] = {
     "glove.txt": text_vectors,
     "glove.840B.300d.txt": text_vectors,
@@ -87,6 +92,7 @@ STAND_INS: dict[str, Callable[[Path], None]] = {
     "test.jsonl": published_test,
     "my-tests": folder_of_tests,
     "occupations.txt": jobs,
+    "corpus.txt": sentences,
     "occupations.tsv": jobs,
 }
 """Name on a page, of a file or in capitals for what is left to the reader -> what makes it."""

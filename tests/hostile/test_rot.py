@@ -251,7 +251,7 @@ def test_a_study_without_checksums_is_made_again_to_the_same_bytes(study: Path) 
         save_file(tensors, path, metadata=metadata)
     for path in (study / "scores").glob("*.npy"):
         np.save(path, np.load(path))
-    with pytest.raises(VectorFileError, match=r"-seed001\.safetensors: damaged .*\btrains\b"):
+    with pytest.raises(VectorFileError, match=r"-seed001\.safetensors: damaged .*\btrain\b"):
         trained_groups(folders._study(study), study)
     for path in study.rglob("SHA256SUMS"):
         path.unlink()

@@ -135,7 +135,7 @@ def test_a_metric_whose_shape_no_test_has_is_refused_before_any_work() -> None:
     shape = str(Centroid.info.shape)
     with pytest.raises(WeatherglassError, match=naming("centroid", shape, "2 and 2", "none")):
         wg.run(HashedEncoder(), ["weat7", "weat8"], [Weat(), Centroid()], trust="none")
-    with pytest.raises(UnitError, match=naming("centroid", shape, "associate", "2 and 2")):
+    with pytest.raises(UnitError, match=naming("centroid", shape, "associate", "2 of each")):
         wg.associate(np.eye(2), np.eye(2), np.eye(2), np.eye(2), measure=Centroid())
 
 

@@ -351,7 +351,7 @@ def test_measure_is_strict_about_the_number_of_sets() -> None:
 @pytest.mark.parametrize(
     ("spelling", "message"),
     [
-        ("mac(fast)", naming("mac", "fast", "none")),
+        ("mac(fast)", naming("mac", "fast", "no parameters")),
         ("rnd(normalize=yes)", naming("rnd", "normalize", "normalise")),
         ("rnd(normalise=maybe)", naming("rnd", "normalise", "maybe", "yes", "no")),
         ("direct-bias(c=-1)", naming("direct-bias", "c", "'-1'", 0)),

@@ -1,4 +1,4 @@
-"""The main functions of the library, which combine rooms, such as an audit and its page.
+"""The main functions of the library, which combine several parts of it, such as an audit and its page.
 
-They are called as `weatherglass.run` and `weatherglass.study`.
+The functions are called as `weatherglass.run` and `weatherglass.study`.
 """

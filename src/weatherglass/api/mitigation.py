@@ -1,4 +1,4 @@
-"""Fit transforms on a model, and write the changed vectors or evaluate the mitigation: `weatherglass.mitigate`."""
+"""Fit transforms on a model, and write the changed vectors or evaluate the mitigation (`weatherglass.mitigate`)."""
 
 from __future__ import annotations
 
@@ -28,9 +28,11 @@ from weatherglass.vectors import FORMATS, read_every_word, write_vectors
 from weatherglass.warnings import as_warning
 
 BLOCK = 4096
-"""Rows that are changed and written at a time."""
+"""The number of rows that are changed and written at a time."""
 PROBE = "the"
-"""A text that is encoded with the words of the transforms, so that the width is known if they have none."""
+"""A text that is encoded together with the words of the transforms, so that the width is known even if they have no
+words.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Written:
     path: Path
     format: str
     words: int
-    """Number of words in the file; 0 for a transform."""
+    """The number of words in the file; 0 for a transform."""
     width: int
     notes: tuple[str, ...]
 
@@ -84,12 +86,12 @@ class Mitigation:
         """Write the changed word vectors, or the fitted transforms, atomically.
 
         Args:
-            path: the file. A name that ends in .transform gets the fitted transforms, which `MODEL | saved?file=FILE`
-                applies to any model of the same width; .safetensors, .txt, .vec and .bin get all words of a file of
-                vectors.
+            path: the file. If the name ends in .transform, the fitted transforms are written, which `MODEL |
+                saved?file=FILE` applies to any model of the same width. For .safetensors, .txt, .vec and .bin, all
+                words of a file of vectors are written.
 
         Raises:
-            OutputError: if the name has another ending, or the file cannot be written.
+            OutputError: if the name has another suffix, or the file cannot be written.
             EncoderError: if the model has no list of words to write.
         """
         path = checked_path("path", path)
@@ -101,15 +103,18 @@ class Mitigation:
         encoder = self.model.encoder
         if not isinstance(encoder, VectorEncoder):
             raise EncoderError(
-                f"{encoder.name}: not a file of word vectors, so there are none to write; name a file that ends "
-                f"in {SUFFIX} instead, which wraps the model: MODEL | saved?file=NAME{SUFFIX}"
+                f"{encoder.name}: this model is not a file of word vectors, so there are no vectors to "
+                f"write; name a file that ends in {SUFFIX} instead, and use it as MODEL | "
+                f"saved?file=NAME{SUFFIX}"
             )
         if path.exists() and path.samefile(encoder.path):
             raise OutputError(f"{path}: this is the model itself; name another file")
         return self._write_words(path, encoder.path)
 
     def judge(self, **options: Any) -> Evaluation:
-        """Judge whether the mitigation worked; the options are those of `judge_mitigation`: tests, pairs, jobs, …"""
+        """Judge whether the mitigation worked; the options are those of `judge_mitigation`, such as tests, pairs and
+        jobs…
+        """
         from weatherglass.api.mitigation_evaluation import judge_mitigation
 
         return judge_mitigation(self, **options)
@@ -135,7 +140,7 @@ class Mitigation:
         for transform, change in zip(self.model.transforms, self.changes, strict=True):
             if not isinstance(change, Steps):
                 raise EncoderError(
-                    f"{transform.name}: cannot be written to a file; it belongs to another package"
+                    f"{transform.name}: cannot be written to a file, because it belongs to another package"
                 )
             steps += change.steps
         fitted = {
@@ -154,14 +159,16 @@ class Mitigation:
 
 
 def topics_of(transforms: Sequence[Transform]) -> tuple[str, ...]:
-    """Return the topics of the catalogue that the word lists of transforms are about."""
+    """Return the catalogue topics that the word lists of transforms are about."""
     return tuple(
         dict.fromkeys(topic for transform in transforms for topic in getattr(transform, "topics", ()))
     )
 
 
 def sides_of_transforms(transforms: Sequence[Transform]) -> Sides | None:
-    """Return the words of both ends of the attribute, from the first transform that has them; None if none has."""
+    """Return the words of both ends of the attribute, from the first transform that has them; None if no transform has
+    them.
+    """
     found = (getattr(transform, "sides", None) for transform in transforms)
     return next((sides for sides in found if sides), None)
 
@@ -213,10 +220,10 @@ def mitigate(
 
 
 def with_transforms(model: Any, transforms: str | Sequence[str]) -> PlannedModel:
-    """Return a model with its transforms and further ones.
+    """Return a model with its own transforms and further ones.
 
     Raises:
-        SpecError: if there are none.
+        SpecError: if there are no transforms.
     """
     given = [transforms] if isinstance(transforms, str) else checked_texts("transforms", transforms)
     found = one_model_in(model)

@@ -1,4 +1,6 @@
-"""Evaluate a mitigation: run the same tests before and after it, and measure what can be recovered and the cost."""
+"""Evaluate a mitigation: run the same tests before and after it, and measure the cost and what can still be
+recovered.
+"""
 
 from __future__ import annotations
 
@@ -66,9 +68,9 @@ RECORD = "judgement.json"
 RUN = "run"
 BEFORE, AFTER = "before", "after"
 ROUNDING = 1e-6
-"""Scores below this are rounding errors of float32."""
+"""The size of a score below which it is a rounding error of float32."""
 FEWEST = 100
-"""Smallest number of neutral words for the recoveries."""
+"""The smallest number of neutral words for measuring what can be recovered."""
 
 
 def judge_mitigation(
@@ -91,16 +93,17 @@ def judge_mitigation(
 
     Args:
         mitigation: transforms fitted on a model.
-        tests: topics, names, globs or tests of your own; by default the tests on the topics of the word lists.
-        metrics: the metrics; all by default, and d in any case.
-        pairs: pairs of words that define the direction of the attribute to recover; by default those of the transform.
-        neutral: words without the attribute: "neutral", or a file with one word per line.
+        tests: topics, names, globs or tests of your own; by default, the tests on the topics of the word lists.
+        metrics: the metrics; by default, all. d is always included.
+        pairs: pairs of words that define the direction of the attribute to recover; by default, those of the
+            transform.
+        neutral: words without the attribute, given as "neutral" or a file with one word per line.
         similarity: files of word or sentence pairs with scores; by default those in gensim, if it is installed.
         analogies: files of analogies; by default those in gensim, if it is installed.
         alpha: the significance level of the verdict.
         jobs: the number of local processes.
-        scheduler: a Dask cluster to use instead (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS with an engine
-            of another package.
+        scheduler: a Dask cluster to use instead (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS with an
+            engine of another package.
         shared_dir: a folder that all machines of the cluster see under the same path.
         folder: the folder for the run, judgement.json and the page.
         progress: notified of the progress of the work.
@@ -111,7 +114,7 @@ def judge_mitigation(
     check_progress(progress)
     check_number("alpha", alpha)
     if not 0 < alpha < 1:
-        raise WeatherglassError(f"alpha is {alpha:g}, but it lies between 0 and 1")
+        raise WeatherglassError(f"alpha is {alpha:g}, but should be between 0 and 1")
     shown = progress or Silent()
     workers = backend(jobs, scheduler, shared_dir)
     folder = checked_path("folder", folder) if folder is not None else None
@@ -187,14 +190,14 @@ def tests_of(mitigation: Mitigation, tests: Sequence[str | Test]) -> list[Test]:
     """Return the requested tests, or the tests on the topics of the word lists.
 
     Raises:
-        WeatherglassError: if there are none.
+        WeatherglassError: if there are no tests.
     """
     from weatherglass.api.mitigation import topics_of
 
     named = [one for one in tests if isinstance(one, str)]
     topics = topics_of(mitigation.model.transforms)
     if not tests and not topics:
-        raise WeatherglassError("no topic is known for the lists of these transforms; name tests with -t")
+        raise WeatherglassError("no topic is known for the word lists of the transforms; name tests with -t")
     found = select_tests(named or list(topics)) if named or not tests else []
     return choose_tests([*found, *(one for one in tests if isinstance(one, Test))])
 
@@ -231,7 +234,9 @@ def _rows(
 
 
 def kind_of_ends(test: Test, attribute: Collection[str]) -> str:
-    """Return whether the targets or the attributes of a test are the ends of the attribute; empty if neither is."""
+    """Return whether the ends of the attribute are the targets or the attributes of a test; empty if they are
+    neither.
+    """
     counts = {
         kind: len({word for element_set in sets for word in element_set.words} & set(attribute))
         for kind, sets in (("targets", test.targets), ("attributes", test.attributes))
@@ -299,8 +304,8 @@ def _vectors(
     known = [word for word in words if encodings.known(word)]
     if len(known) < FEWEST:
         raise EncoderError(
-            f"the model knows {len(known)} of the {len(words)} neutral words; {FEWEST} are needed: "
-            "name others with --neutral"
+            f"the model knows {len(known)} of the {len(words)} neutral words, but {FEWEST} are needed; "
+            "name other words with --neutral"
         )
     before = _of(encodings, known)
     ends = [_of(encodings, [word for word in side if encodings.known(word)]) for side in sides]
@@ -323,10 +328,12 @@ def _vectors(
     notes = (
         passed_over
         if any(sets)
-        else ["no similarity or analogy set: gensim, which has some, is not installed"]
+        else ["there is no similarity or analogy set, because gensim, which contains some, is not installed"]
     )
     if not randomly:
-        notes.append("no random transform of the same rank: the transform belongs to another package")
+        notes.append(
+            "there is no random transform of the same rank, because the transform belongs to another package"
+        )
     return recovered, cost, notes
 
 

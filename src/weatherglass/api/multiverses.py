@@ -1,4 +1,6 @@
-"""Run every reasonable combination of choices, and store results and curves in a folder: `weatherglass.multiverse`."""
+"""Run every reasonable combination of choices, and store results and curves in a folder
+(`weatherglass.multiverse`).
+"""
 
 from __future__ import annotations
 
@@ -51,8 +53,8 @@ def multiverse(
             default.
         choices: the choices to vary; those that a model lacks are skipped.
         jobs: the number of local processes.
-        scheduler: a Dask cluster to use instead (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS with an engine
-            of another package.
+        scheduler: a Dask cluster to use instead (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS with an
+            engine of another package.
         shared_dir: a folder that all machines of the cluster see under the same path.
         folder: the folder for results and curves; results that it already has are not computed again.
         progress: notified of the progress of the work.
@@ -64,7 +66,7 @@ def multiverse(
         conclusion.
 
     Raises:
-        WeatherglassError: if an argument is wrong; raised before work starts.
+        WeatherglassError: if an argument is wrong; the error is raised before work starts.
     """
     models = models_in(models)
     check_progress(progress)

@@ -1,4 +1,4 @@
-"""`weatherglass.rank`: would the same text rank the same under another name?"""
+"""Measure whether the same text ranks the same under another name (`weatherglass.rank`)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from weatherglass.storage.atomic import write_whole, writing_into
 from weatherglass.storage.checksum import file_hash, write_checked_json
 
 FORMAT = 1
-"""The number that ranking.json gives its format; raised when older files can no longer be read."""
+"""The version of ranking.json's format; it is increased when older files can no longer be read."""
 Texts = str | Path | Sequence[str] | Mapping[str, Sequence[str]] | None
 Groups = str | Path | Mapping[str, Any]
 
@@ -70,7 +70,7 @@ def rank(
     """Measure how often a text ranks higher under the names of one group than under those of another.
 
     Args:
-        models: specs, or objects in memory as `run` takes them.
+        models: specs, or objects in memory as in `run`.
         queries: a file (TOML, JSON lines, CSV, Excel, or one query per line), a list of texts, or lists by topic;
             advertisements of 12 occupations by default.
         passages: the same for passages, each with the slot {name} and optionally {they}, {them}, {their}, {title}; CVs
@@ -80,24 +80,24 @@ def rank(
         alpha: the significance level.
         smallest: the smallest |win rate − 0.5| of interest; it allows the outcome "small".
         background: a file of other passages, one per line, among which each copy is placed alone.
-        scores: a table of scores by query, passage and name, for a ranker that is not an embedding; models, queries and
-            passages are not used then.
+        scores: a table of scores by query, passage and name, for a ranker that is not an embedding; models, queries
+            and passages are then not used.
         scorer: a function that takes a list of (query, passage) pairs and returns a score each, such as
-            `CrossEncoder(…).predict`; it takes the place of models.
+            `CrossEncoder(…).predict`; it replaces models.
         variants: a file of queries with their passages in given variants, such as male and female ones, or
-            "grep-biasir"; it takes the place of queries, passages and groups.
-        jobs: local processes to use.
+            "grep-biasir"; it replaces queries, passages and groups.
+        jobs: the number of local processes.
         scheduler: a Dask cluster to use instead.
         shared_dir: a folder that all its machines see under the same path.
-        folder: where results are written; what is there already is not computed again.
-        progress: told how far the work has come.
-        command: the words of the command line that asked for this, for the record.
+        folder: the folder for results; results that it already has are not computed again.
+        progress: notified of the progress of the work.
+        command: the words of the command line that started this audit, for the record.
 
     Returns:
         The comparisons of the groups, over all contexts and by topic, each with its outcome.
 
     Raises:
-        WeatherglassError: if an argument is wrong; raised before work starts.
+        WeatherglassError: if an argument is wrong; the error is raised before work starts.
 
     Example:
         >>> found = rank(groups={"A": ["Ann", "Eve", "Amy"], "B": ["Ben", "Tom", "Max"]})
@@ -128,9 +128,9 @@ def rank(
         record |= {"materials": given.record(), "models": _models(planned)}
     elif scores is not None:
         if scorer is not None:
-            raise WeatherglassError("scores and scorer exclude each other; give one of them")
+            raise WeatherglassError("scores and scorer cannot be combined; give one of them")
         if queries is not None or passages is not None or background is not None:
-            raise WeatherglassError("scores are given with texts; a table of scores needs only groups")
+            raise WeatherglassError("scores and texts are given, but a table of scores needs only groups")
         table = checked_path("scores", scores)
         read = read_scores(table, groups_of(groups))
         rankers = {table.name: lambda _: read}
@@ -138,8 +138,8 @@ def rank(
     elif scorer is not None:
         if not callable(scorer) or background is not None:
             raise WeatherglassError(
-                "scorer should be a function that takes pairs of texts; "
-                "it cannot be combined with the argument background"
+                "scorer should be a function that takes pairs of texts, and cannot be combined with the "
+                "argument background"
             )
         materials = read_materials(queries, passages, groups)
         rankers = {_name(scorer): lambda _: score_pairs(scorer, materials, shown)}
@@ -176,7 +176,7 @@ def _labels(models: Sequence[PlannedModel]) -> list[str]:
 
 
 def _asked(materials: Materials, models: Sequence[PlannedModel]) -> dict[str, Any]:
-    """Return what the record says of texts and models."""
+    """Return the part of the record that describes texts and models."""
     return {
         "materials": {"sha256": materials.fingerprint(), **asdict(materials)},
         "models": _models(models),

@@ -56,7 +56,7 @@ def run_study(
     senses: str | Path | None = None,
     parts: str | Path | None = None,
 ) -> StudyResult:
-    """Train, score, assess, explain and report; steps that are already in `folder` are skipped.
+    """Run the steps of a study (train, score, assess, explain, report), skipping those already done in `folder`.
 
     Args:
         study: a study, or the TOML file of one.
@@ -159,7 +159,7 @@ def audit_study(
 
 
 def study_facts(study: Study, groups: Sequence[Group]) -> list[tuple[str, str]]:
-    """Return name and text of each fact that shows the scale of a study: corpora, settings, embeddings."""
+    """Return the name and text of each fact about the scale of a study: corpora, settings, embeddings."""
     facts = []
     corpora = {group.corpus: group.encoded for group in groups if group.encoded is not None}
     for name, corpus in corpora.items():
@@ -199,7 +199,7 @@ class StudyResult:
     tables: Mapping[str, pl.DataFrame]
     page: Path
     explanations: Mapping[str, Explanation] = field(default_factory=dict)
-    """By set of base pairs, the regression that shows which words are measured reliably."""
+    """The regression, by set of base pairs, that shows which words are measured reliably."""
     failures: Sequence[str] = ()
     """One line for each embedding that could not be trained."""
     warnings: Sequence[Warning] = ()
@@ -207,14 +207,14 @@ class StudyResult:
 
     @property
     def folder(self) -> Path:
-        """Return the folder that it is stored in."""
+        """Return the folder in which the study is stored."""
         return self.page.parent
 
     def __repr__(self) -> str:
         return f"<StudyResult: {self._title()}>"
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the summary, below 50 kB."""
+        """Return the HTML that a notebook shows, which is the summary, below 50 kB."""
         from html import escape
 
         from weatherglass.report.notebook import html_table
@@ -248,10 +248,10 @@ class StudyResult:
         """Draw a figure of the study with matplotlib's pyplot.
 
         Args:
-            name: the name of the figure's files in the folder `figures`; by default the first figure.
+            name: the name of the figure's files in the folder `figures`; by default, the first figure.
 
         Returns:
-            The axes of its first panel; `axes.figure.axes` has all.
+            The axes of the first panel; `axes.figure.axes` has all.
         """
         from weatherglass.report.figures import in_pyplot
         from weatherglass.report.study.figures import drawings
@@ -262,10 +262,10 @@ class StudyResult:
         return in_pyplot(made[one_of("figure of this study", name or next(iter(made)), list(made))])
 
     def to_latex(self, table: str = SUMMARY, label: str = "tab:reliability") -> str:
-        """Return a booktabs table for a paper: medians with their intervals, or another table of the study.
+        """Return a booktabs table for a paper, with medians and their intervals, or another table of the study.
 
         Args:
-            table: the name of the table; of "summary", the columns that papers print are used.
+            table: the name of the table; for "summary", only the columns that papers print are used.
             label: the label for \\ref.
         """
         from weatherglass.report.tables import latex_table
@@ -280,7 +280,7 @@ class StudyResult:
         return self.page if path is None else _copied(self.page, checked_path("path", path))
 
     def save(self, folder: str | Path) -> StudyResult:
-        """Copy tables, figures and page to another folder; embeddings and scores stay where they are.
+        """Copy tables, figures and page to another folder; embeddings and scores are not copied.
 
         Raises:
             OutputError: if the folder contains a study already, or cannot be written.
@@ -299,7 +299,7 @@ class StudyResult:
     def compare(self, other: StudyResult | str | Path, library: str | None = None) -> Any:
         """Return the medians of two studies, their intervals and the change, as a frame.
 
-        `apart` is true if the two intervals do not overlap. That is stricter than a test of the change, which would
+        `apart` is true if the two intervals do not overlap. This is stricter than a test of the change, which would
         need the words of both studies.
         """
         from weatherglass.report.notebook import to_frame
@@ -328,7 +328,7 @@ def load_study(folder: str | Path) -> StudyResult:
     """Read the tables of a finished study in a folder.
 
     Raises:
-        CorpusError: if there are none.
+        CorpusError: if the folder contains no tables.
     """
     from weatherglass.reliability.tables import read_tables
 

@@ -1,4 +1,4 @@
-"""Run an audit: settings, plan, encode, evaluate, judge; results, folder and record; compare and explain runs."""
+"""Run an audit: plan, encode, evaluate and judge; store, read, compare and explain runs."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from weatherglass.stats.ranking import RankAgreement, kendall_tau, rank_agreemen
 
 @dataclass(frozen=True, slots=True)
 class MetricRanking:
-    """The models ranked by one metric, the one farthest from the value without bias first."""
+    """The models ranked by one metric, starting with the one farthest from the value without bias."""
 
     metric: str
     models: tuple[str, ...]
@@ -30,30 +30,30 @@ class MetricPair:
 
     metrics: tuple[str, str]
     of_models: RankAgreement | None
-    """Kendall's tau of the rankings of models; None with fewer than two models."""
+    """Kendall's tau of the rankings of models; None if there are fewer than two models."""
     of_tests: float
-    """Kendall's tau of the rankings of tests, the mean over models; NaN with too few tests."""
+    """Kendall's tau of the rankings of tests, the mean over models; NaN if there are too few tests."""
     tests: int
 
 
 @dataclass(frozen=True, slots=True)
 class MetricAgreement:
-    """How several metrics rank the same models and tests."""
+    """The agreement of several metrics in ranking the same models and tests."""
 
     tests: int
     rankings: tuple[MetricRanking, ...]
     pairs: tuple[MetricPair, ...]
     why_no_tau: str = ""
-    """Why no tau is given; empty if there are enough tests."""
+    """The reason why no tau is given; empty if there are enough tests."""
 
     def disagreeing(self) -> list[MetricPair]:
-        """Return the pairs that rank models differently, those that differ most first."""
+        """Return the pairs that rank models differently, starting with those that differ most."""
         ranked = [pair for pair in self.pairs if pair.of_models and not math.isnan(pair.of_models.tau)]
         apart = [pair for pair in ranked if pair.of_models and pair.of_models.tau < 1]
         return sorted(apart, key=lambda pair: pair.of_models.tau if pair.of_models else 0.0)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values, NaN as None."""
+        """Return plain values, with NaN as None."""
         plain: dict[str, Any] = plain_value(asdict(self))
         return plain
 
@@ -86,12 +86,12 @@ def _number(value: float | None) -> float:
 
 
 def metric_agreement(results: Sequence[Result], seed: int = 0) -> MetricAgreement | None:
-    """Return how the metrics of some results agree, over the tests that all of them measured on every model.
+    """Return the agreement of the metrics of some results, over the tests that all of them measured on every model.
 
     A test that a metric splits into parts counts once, with the mean over its parts.
 
     Returns:
-        None with fewer than two metrics, or without a test that all of them have.
+        The agreement; None if there are fewer than two metrics, or no test that all of them measured.
     """
     sizes: dict[tuple[str, str, str], list[float]] = {}
     for result in results:

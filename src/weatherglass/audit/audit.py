@@ -7,7 +7,8 @@ from typing import Any
 
 from weatherglass.arrays import Matrix
 from weatherglass.audit.conclude import conclude
-from weatherglass.audit.covariances import covariances_for, enlarged, estimate_covariances
+from weatherglass.audit.contexts import EncodedContexts, context_warnings, encode_contexts
+from weatherglass.audit.covariances import covariances_for, estimate_covariances
 from weatherglass.audit.encode import Encodings, encode_texts
 from weatherglass.audit.evaluate import Job, evaluate_job
 from weatherglass.audit.folder import RunFolder
@@ -39,7 +40,7 @@ from weatherglass.warnings import as_warning
 
 
 class Audit:
-    """One run of a plan: each finished result is stored at once, and a failing test does not stop the others."""
+    """One run of a plan; each finished result is stored at once, and a failing test does not stop the others."""
 
     def __init__(
         self,
@@ -55,7 +56,7 @@ class Audit:
 
         Args:
             call: the command line or Python call that started the run, for its record.
-            added_to: the record of the run in the folder, if these results are added to it.
+            added_to: the record of the run in the folder, if the new results are added to it.
         """
         self.plan = plan
         self.call = call
@@ -71,9 +72,13 @@ class Audit:
         self.failures: list[Failure] = []
         self.unreadable = folder.warnings if folder else []
         """Warnings about lines of the folder's journal that could not be read."""
+        self._in_contexts: EncodedContexts | None = None
+        """The words of the current model in their sentences, if the plan has contexts."""
 
     def run(self) -> Run:
-        """Compute the missing results; table and record contain the finished ones even if the work is interrupted."""
+        """Compute the missing results; the table and the record contain the finished results even if the work is
+        interrupted.
+        """
         plan, failures, unreadable = self.plan, self.failures, self.unreadable
         asked_for = run_record(plan, self.call, now(), added_to=self.added_to, kept=self.kept)
         finished = self._results()
@@ -109,7 +114,7 @@ class Audit:
         return [self.finished[key] for key in self.order if key in self.finished]
 
     def _write(self, results: Sequence[Result], record: dict[str, Any]) -> None:
-        """Write table and record if there is a folder."""
+        """Write the table and the record if there is a folder."""
         if self.folder:
             self.folder.write_table(results)
             self.folder.write_record(record)
@@ -135,7 +140,7 @@ class Audit:
         asked = [row for row in missing if row.metric.info.needs != "vectors"]
         if rows:
             tests = list({row.test.name: row.test for row in rows}.values())
-            encodings = self._encode(model, tests, rows)
+            encodings = self._encode(model, rows)
         # A metric that cannot measure a test is recorded as a failure, unless only a glob selected it.
         self.failures += [
             Failure(model.name, test.name, why_not(test, metric))
@@ -174,7 +179,7 @@ class Audit:
         rows: Sequence[PlannedResult],
         number: int | None = None,
     ) -> None:
-        """Compute jobs and store their results; their number is that of the rows unless it is given."""
+        """Compute jobs and store their results; by default, the number of results is that of the rows."""
         keys = {(row.test.name, row.metric.name, row.part): row.key for row in rows}
         self.progress.stage(f"testing {model.name}", len(rows) if number is None else number)
         for outcome in self.workers.map(evaluate_job, jobs, vectors):
@@ -191,12 +196,12 @@ class Audit:
             self.progress.advance()
 
     def _fail(self, model: PlannedModel, rows: Sequence[PlannedResult], error: WeatherglassError) -> None:
-        """Note that results cannot be computed, except those that only a glob asked for."""
+        """Note that results cannot be computed, except for results that only a glob requested."""
         named = (row for row in rows if row.metric.name not in self.plan.optional)
         self.failures += [Failure(model.name, row.test.name, str(error)) for row in named]
 
     def _ask_language_model(self, model: PlannedModel, rows: Sequence[PlannedResult]) -> None:
-        """Compute results of metrics that need log-probabilities: of sentence pairs, and of words in templates."""
+        """Compute the results of metrics that need log-probabilities, of sentence pairs or of words in templates."""
         settings = self.plan.settings
         paired = [row for row in rows if row.test.context == PAIR]
         if paired:
@@ -228,14 +233,14 @@ class Audit:
             )
             self._evaluate(model, [job], words.table, [row])
 
-    def _encode(self, model: PlannedModel, tests: Sequence[Test], rows: Sequence[PlannedResult]) -> Encodings:
+    def _encode(self, model: PlannedModel, rows: Sequence[PlannedResult]) -> Encodings:
         """Return the vectors of all texts that these results need."""
-        texts = [text for test in tests for text in test.texts]
-        texts += [text for row in rows for text in row.metric.texts(row.test)]
-        if any(row.metric.info.covariances for row in rows):
-            sets = (attributes for test in tests for attributes in test.attributes)
-            texts += [text for attributes in sets for text in enlarged(attributes, self.plan.synonyms)]
-        texts += [text for transform in model.transforms for text in transform.texts()]
+        texts = self.plan.texts(model, rows)
+        if self.plan.contexts:
+            self._in_contexts = encode_contexts(
+                model.encoder, self.plan.contexts, texts, self.workers, self.progress
+            )
+            return self._in_contexts.encodings.transformed(model.transforms)
         encoded = encode_texts(model.encoder, texts, self.workers, self.progress)
         return encoded.transformed(model.transforms)
 
@@ -265,6 +270,8 @@ class Audit:
                 warnings += lost
             warnings += related_words_in(((known.role, known) for known in sets), test.language)
             warnings += other_tokens(test, model.encoder)
+            if self._in_contexts:
+                warnings += context_warnings(test, part.roles, self._in_contexts)
             seen = model.seen_of(test) if model.transforms else ()
             if seen:
                 warnings.append(fitted_on_test(seen, model.transforms))

@@ -1,4 +1,4 @@
-"""Compare two runs, effect by effect, over the units that both scored; list what cannot be compared."""
+"""Compare two runs effect by effect over the units that both scored, and list what cannot be compared."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from weatherglass.stats.robustness import paired_change_of_values
 from weatherglass.stats.scale import Scale, within
 
 MOST_NAMED = 5
-"""Tests of a run that an error names."""
+"""The number of a run's tests that an error names."""
 RANDOM, FIXED = "random", "fixed"
 NO_ATTRIBUTES = "attribute words count as fixed: a set has fewer than 3, or a run was made with --trust none"
 MUST_AGREE = ("permute", "ddof")
@@ -34,33 +34,35 @@ MUST_AGREE = ("permute", "ddof")
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One effect in both runs."""
+    """One effect in two runs."""
 
     test: str
     metric: str
     models: tuple[str, str]
     before: float
-    """d over the units that both runs scored, as `after`."""
+    """d before, over the units that both runs scored, as for `after`."""
     after: float
     low: float | None
     """The interval of the change at level 1 − alpha, by a paired jackknife; None if it is not estimable."""
     high: float | None
     p_value: float | None
-    """Two-sided p of the hypothesis that the change is 0; at most alpha exactly when the interval excludes 0."""
+    """Two-sided p of the hypothesis that the change is 0; at most alpha if and only if the interval excludes 0."""
     units: tuple[int, int]
-    """Units of X and of Y that both runs scored."""
+    """The numbers of units of X and of Y that both runs scored."""
     notes: tuple[str, ...]
-    """What differs besides the model."""
+    """Notes on what differs besides the model."""
     grew: bool
-    """Whether the value is farther from the one that means no bias than before; of d, whether |d| is larger."""
+    """Whether the value is farther than before from the value without bias; for d, whether |d| is larger."""
     control: bool
     """Whether the test is a control, which does not measure bias."""
     attributes: str = RANDOM
-    """random if p and interval count the choice of attribute words (and templates), fixed if they do not."""
+    """"random" if p and the interval account for the choice of attribute words (and templates), otherwise "fixed"."""
     tested: bool = True
-    """False for a row that is measured, not tested (docs/methods 10.6): its change has no p and is not judged."""
+    """Whether the row is tested; a row that is only measured (docs/methods 10.6) has no p for its change and is not
+    judged.
+    """
     p_adjusted: float | None = None
-    """p_value after Holm's correction over all rows that are judged; None for the others and without p."""
+    """p_value after Holm's correction over all judged rows; None for other rows and rows without p."""
 
     @property
     def change(self) -> float:
@@ -69,12 +71,12 @@ class Difference:
 
     @property
     def judged(self) -> bool:
-        """Return whether the row counts in the correction and in gates: it is tested and not a control."""
+        """Return whether the row counts in the correction and in gates: it must be tested and not be a control."""
         return self.tested and not self.control
 
     @property
     def changed(self) -> bool | None:
-        """Return whether the interval excludes 0; None without an interval."""
+        """Return whether the interval excludes 0; None if there is no interval."""
         if self.low is None or self.high is None:
             return None
         return self.low > 0 or self.high < 0
@@ -86,7 +88,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Incomparable:
-    """A row of one or both runs without a counterpart, and why."""
+    """A row of one or both runs without a counterpart, and the reason."""
 
     test: str
     metric: str
@@ -105,7 +107,7 @@ class Comparison:
 
     @property
     def corrected(self) -> int:
-        """Return how many rows p was corrected for."""
+        """Return the number of rows for which p was corrected."""
         return sum(row.judged for row in self.differences)
 
     @property
@@ -139,7 +141,7 @@ def compare_runs(
 
     Args:
         before: a run, or its folder.
-        after: another.
+        after: another run, or its folder.
         alpha: the intervals of changes are at level 1 − alpha.
         attributes: "random", or "fixed" for p and intervals of d over target words alone.
 
@@ -160,19 +162,21 @@ def compare_runs(
 
 
 def compare_models(run: Run | str | Path, *, alpha: float = 0.05, attributes: str = RANDOM) -> Comparison:
-    """Compare the models of one run: every other one with the first, row by row, matched by test and metric.
+    """Compare every other model of one run with the first, row by row, matched by test and metric.
 
-    So "does int8, or dim=64, change bias?" is one run of both.
+    For example, run a model with and without dim=64 to see whether truncation changes bias.
 
     Raises:
         OutputError: if the folder does not contain a run.
-        WeatherglassError: if the run has one model only.
+        WeatherglassError: if the run has only one model.
     """
     run = _read(run)
     # From the record: a model that no test could be run with has no result.
     models = list(dict.fromkeys(str(entry["model"]) for entry in run.record.get("models", [])))
     if len(models) < 2:
-        raise WeatherglassError(f"{run.path}: this run has one model; name another run to compare it with")
+        raise WeatherglassError(
+            f"{run.path}: this run has only one model; name another run to compare it with"
+        )
     keyed = _by_key(run, by_model=True)
     rows: list[Difference | Incomparable] = []
     for (test, metric, model), row in keyed.items():
@@ -194,7 +198,7 @@ def _read(run: Run | str | Path) -> Run:
 
 
 def tests_in(run: Run) -> list[str]:
-    """Return the names of the tests of a run, those that failed included."""
+    """Return the names of the tests of a run, including those that failed."""
     return list(dict.fromkeys([result.test for result in run.results] + [one.test for one in run.failures]))
 
 
@@ -204,7 +208,7 @@ def check_common(before: Run, tests: Sequence[str], after: str) -> None:
     Args:
         before: a run.
         tests: names of the tests of the run that it is compared with.
-        after: what an error calls that run.
+        after: the name of that run in an error message.
 
     Raises:
         WeatherglassError: if the runs have no test in common; the message names some tests of each.
@@ -229,7 +233,7 @@ def _comparison(
 
 
 def _corrected(rows: Sequence[Difference]) -> tuple[Difference, ...]:
-    """Return the rows with p adjusted over those that are judged; one without p counts, too."""
+    """Return the rows with p adjusted over those that are judged; rows without p count, too."""
     family = [row.p_value for row in rows if row.judged]
     adjusted = iter(adjust([math.nan if p is None else p for p in family], "holm"))
     found = [float(next(adjusted)) if row.judged else None for row in rows]
@@ -262,7 +266,7 @@ class _Row:
         return bool(self.run.record.get("topics", {}).get(self.result.test) == CONTROL)
 
     def dropped(self, role: str) -> list[str]:
-        """Return the elements that the model does not know."""
+        """Return the elements of the test that the model does not know."""
         missing_by_test = self.run.record.get("missing_words", {}).get(self.result.model, {})
         return sorted(missing_by_test.get(self.result.test, {}).get("dropped", {}).get(role, []))
 
@@ -273,15 +277,15 @@ def _by_key(run: Run, by_model: bool) -> dict[tuple[str, ...], _Row]:
         key = (result.row, result.metric, result.model if by_model else "")
         if key in rows:
             raise WeatherglassError(
-                f"{run.path}: {result.test}, {result.metric} has several results of {result.model}, which differ in "
-                "options; compare runs in which it has one"
+                f"{run.path}: {result.test}, {result.metric} has several results of {result.model}, which "
+                "differ in options; compare runs that have one result each"
             )
         rows[key] = _Row(run, position)
     return rows
 
 
 def _only_in(row: _Row, there: Run) -> Incomparable:
-    result, reason = row.result, f"is in {row.run.path} only"
+    result, reason = row.result, f"is only in {row.run.path}"
     for failure in there.record.get("failures", []):
         if failure["test"] == result.test:
             reason = f"could not be run in {there.path}: {failure['reason']}"
@@ -290,7 +294,7 @@ def _only_in(row: _Row, there: Run) -> Incomparable:
 
 
 def _only_of(result: Result, other: str, run: Run) -> Incomparable:
-    """Return a row that has no counterpart of the model `other` in the same run."""
+    """Return the entry for a row that has no counterpart for the model `other` in the same run."""
     reasons = [
         failure["reason"]
         for failure in run.record.get("failures", [])
@@ -314,7 +318,10 @@ def _difference(rows: tuple[_Row, _Row], alpha: float, attributes: str) -> Diffe
     units = n_x, len(shared[0]) - n_x
     if min(units) < 2:
         return Incomparable(
-            test, metric, model, f"the runs share {units[0]} + {units[1]} {permute} only; 2 + 2 are needed"
+            test,
+            metric,
+            model,
+            f"the runs share only {units[0]} + {units[1]} {permute}, but 2 + 2 are needed",
         )
     before, after = (np.array([unit.score for unit in of_run]) for of_run in shared)
     factors: list[tuple[Levels, Levels]] = []
@@ -323,7 +330,9 @@ def _difference(rows: tuple[_Row, _Row], alpha: float, attributes: str) -> Diffe
         factors = [(levels[0][role], levels[1][role]) for role in levels[0] if role in levels[1]]
     change = paired_change(before, after, n_x, alpha, ddof, factors)
     if math.isnan(change.before) or math.isnan(change.after):
-        return Incomparable(test, metric, model, "all scores are equal in one of the runs, so it has no d")
+        return Incomparable(
+            test, metric, model, "all scores are equal in one of the runs, so d is not defined there"
+        )
     measured = first.not_tested or second.not_tested
     low, high, p = None, None, None
     if not measured and change.interval:
@@ -339,9 +348,10 @@ def _difference(rows: tuple[_Row, _Row], alpha: float, attributes: str) -> Diffe
 
 
 def _levels(result: Result, units: Sequence[UnitScore], n_x: int) -> dict[str, Levels]:
-    """Return the effect without each attribute word and template, by set; empty if the run does not contain it.
+    """Return the effect without each attribute word and template, by set; empty if the run does not store it.
 
-    For the statistic mean it follows from the tables; for others the effect without each attribute word is stored.
+    For the statistic mean, it is computed from the tables; for other statistics, the effect without each attribute
+    word is stored.
 
     Args:
         result: a result of one of the runs.
@@ -377,7 +387,7 @@ def _levels(result: Result, units: Sequence[UnitScore], n_x: int) -> dict[str, L
 
 
 def _difference_of_values(rows: tuple[_Row, _Row], alpha: float) -> Difference | Incomparable:
-    """Return the change of a value that does not follow from the scores, with an interval by leaving out words."""
+    """Return the change of a value that is not computed from scores, with an interval from leaving out words."""
     first, second = (row.result for row in rows)
     model = " and ".join(dict.fromkeys((first.model, second.model)))
     if math.isnan(first.value) or math.isnan(second.value):
@@ -392,7 +402,7 @@ def _difference_of_values(rows: tuple[_Row, _Row], alpha: float) -> Difference |
     measured = first.not_tested or second.not_tested
     if change.p is None and not measured:
         values = f"{first.value:.4g} before, {second.value:.4g} after"
-        reason = f"{values}; without intervals in both runs the change has none"
+        reason = f"{values}; the change has no interval unless both runs have intervals"
         return Incomparable(first.row, first.metric, model, reason)
     return Difference(
         *(first.row, first.metric, (first.model, second.model), first.value, second.value),
@@ -404,7 +414,7 @@ def _difference_of_values(rows: tuple[_Row, _Row], alpha: float) -> Difference |
 
 
 def _grew(result: Result, before: float, after: float) -> bool:
-    """Return whether a value moved away from the one that means no bias."""
+    """Return whether a value moved away from the value without bias."""
     return abs(after - result.unbiased) > abs(before - result.unbiased)
 
 
@@ -415,7 +425,7 @@ def _without_each(result: Result) -> dict[tuple[str, str], float]:
 
 
 def _obstacle(rows: tuple[_Row, _Row]) -> str | None:
-    """Return why two rows do not measure the same thing; empty if they do."""
+    """Return why two rows do not measure the same quantity; empty if they do."""
     prints = {row.fingerprint for row in rows}
     if None in prints:
         return f"{RECORD} does not list the words of the test"
@@ -430,11 +440,11 @@ def _obstacle(rows: tuple[_Row, _Row]) -> str | None:
 
 
 def _notes(rows: tuple[_Row, _Row], fixed: bool = False) -> Iterator[str]:
-    """Yield what differs besides the model, and what p does not count.
+    """Yield notes on what differs besides the model, and on what p does not account for.
 
     Args:
         rows: the row in both runs.
-        fixed: whether random attributes were asked for, but the runs do not have their numbers.
+        fixed: whether random attributes were asked for, but the runs lack the numbers for them.
     """
     first, second = (row.result for row in rows)
     if measured := first.not_tested or second.not_tested:
@@ -446,7 +456,7 @@ def _notes(rows: tuple[_Row, _Row], fixed: bool = False) -> Iterator[str]:
             how = (
                 "compared over those that both have"
                 if role in "XY"
-                else "so the scores are based on other words"
+                else "so the scores are based on different words"
             )
             yield f"{role} has {getattr(first, name)} and {getattr(second, name)} known elements: {how}"
     if first.alternative != second.alternative:
@@ -457,7 +467,7 @@ def _notes(rows: tuple[_Row, _Row], fixed: bool = False) -> Iterator[str]:
 
 
 def _shared(scores: Sequence[Sequence[ElementScore]], permute: str) -> list[list[UnitScore]]:
-    """Return the units that both runs scored, X before Y, as each scored them, in the same order."""
+    """Return the units that both runs scored, X before Y, with the scores of each run in the same order."""
     first, second = (_by_element(run_scores) for run_scores in scores)
     common = [key for key in first if key in second]
     return [
@@ -467,7 +477,9 @@ def _shared(scores: Sequence[Sequence[ElementScore]], permute: str) -> list[list
 
 
 def _by_element(scores: Sequence[ElementScore]) -> dict[tuple[str, str, int], ElementScore]:
-    """Return the scores by role, text and how often the text came before, since a set may contain a text twice."""
+    """Return the scores by role, text and the number of earlier occurrences of the text, since a set may contain a
+    text twice.
+    """
     by_element: dict[tuple[str, str, int], ElementScore] = {}
     seen: dict[tuple[str, str], int] = {}
     for score in scores:

@@ -31,7 +31,7 @@ IAT: Mapping[str, float] = {
     "weat9": 1.01,
     "weat10": 1.42,
 }
-"""d of people in the Implicit Association Test with the same words: Caliskan et al. 2017, Table 1."""
+"""Effect sizes of people in the Implicit Association Test with the same words (Caliskan et al. 2017, Table 1)."""
 
 
 def conclude(
@@ -44,14 +44,14 @@ def conclude(
 ) -> tuple[list[Result], list[Verdict]]:
     """Return the results with their outcomes, and a verdict per model, metric and topic, sanity checks last.
 
-    A test without a topic is a topic by itself.
+    A test without a topic is a topic of its own.
 
     Args:
         results: the judged results of one run.
         topics: the topic of each test, by name.
-        alpha: the significance level of each family, and of the results' leave-one-out.
+        alpha: the significance level of each family, and of the leave-one-out tests.
         smallest: the smallest |d| of interest.
-        multiverse_p: p of the topics for which a multiverse was run.
+        multiverse_p: the p of each topic for which a multiverse was run.
     """
     families: dict[tuple[str, str, str], dict[str, list[int]]] = {}
     checks: dict[tuple[str, str, str], dict[str, list[int]]] = {}
@@ -73,7 +73,7 @@ def conclude(
 def recorded(
     results: Sequence[Result], record: Mapping[str, Any], multiverse_p: MultiverseP | None = None
 ) -> tuple[list[Result], list[Verdict]]:
-    """Return what `conclude` returns, with topics and settings from the record of a run."""
+    """Return the same as `conclude`, with topics and settings from the record of a run."""
     settings = record.get("settings", {})
     if not results or "alpha" not in settings:
         return list(results), []
@@ -87,13 +87,13 @@ def recorded(
 
 
 def why_not_judged(result: Result) -> str:
-    """Return why a result has no p that a verdict can use; empty if it has one."""
+    """Return why a verdict cannot use the p of a result; empty if it can."""
     if result.why_no_p:
         return f"{result.metric} has no p: {result.why_no_p}"
     if result.permute != "words" or (result.signed and result.alternative != "two-sided"):
         return (
-            "verdicts need two-sided p-values by words; here p is "
-            f"{result.alternative}, computed by exchanging {result.permute} (run with the default settings)"
+            f"verdicts need two-sided p-values by words, but this p is {result.alternative} and computed "
+            f"by exchanging {result.permute} (run with the default settings)"
         )
     if result.info.poolable and result.robustness is None:
         return "verdicts need p for random attributes (run with --trust all)"
@@ -113,7 +113,7 @@ def _family(
 ) -> Iterator[Verdict]:
     """Yield the verdict on each topic of one model and metric, after correction for all of these topics.
 
-    The results of the rows that are tested are replaced in `concluded` by those with their outcomes.
+    In `concluded`, the results of tested rows are replaced by results with outcomes.
     """
     from weatherglass.stats.verdict import decide
 
@@ -182,15 +182,15 @@ class _Group:
     """The rows of one topic."""
 
     tested: Sequence[Result]
-    """The rows that are tested."""
+    """The tested rows."""
     places: Sequence[int]
-    """Their positions in the results of the run."""
+    """The positions of the rows in the results of the run."""
     known: Verdict
     """The verdict without its outcome and numbers."""
     why_not: str
-    """Why the topic cannot be judged; empty if it can."""
+    """The reason why the topic cannot be judged; empty if it can."""
     signed_d: bool
-    """Whether the metric is a d with a sign, so that the topic has a D."""
+    """Whether the metric is a signed d, so that the topic has a D."""
 
     def evidence(self, alpha: float) -> TopicEvidence:
         """Return the evidence on the topic before it is compared with other topics."""
@@ -249,7 +249,7 @@ def _group(topic: str, places: Sequence[int], results: Sequence[Result]) -> _Gro
 
 
 def with_templates(tables: AttributeTables, row: Result) -> AttributeTables:
-    """Return the tables with scores by template, if each target word appears once in each of the same templates."""
+    """Return the tables with scores by template, if each target word occurs once in each of the same templates."""
     by_word: dict[tuple[str, str], dict[str | None, float]] = {}
     for score in row.scores:
         by_word.setdefault((score.role, score.word), {})[score.template] = score.score
@@ -317,7 +317,7 @@ def _direction(
 
 
 def _fragile(group: _Group, decision: TopicDecision, alpha: float) -> tuple[str, ...]:
-    """Return the words without which p is above alpha, the one with the largest p first."""
+    """Return the words without which p is above alpha, starting with the one whose removal makes p largest."""
     if decision.lifting:
         return tuple(str(lifting.word) for lifting in decision.lifting)
     lifting = [

@@ -1,4 +1,4 @@
-"""Estimate the covariances that Mahalanobis measures need: one per attribute set of a model, shared by its tests."""
+"""Estimate the covariances that Mahalanobis measures need, one per attribute set of a model, for all tests."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class CovarianceUnit:
 
 
 def enlarged(attributes: ElementSet, synonyms: Synonyms) -> tuple[str, ...]:
-    """Return the texts of a set and the synonyms of those that are bare words, each once."""
+    """Return the texts of a set and the synonyms of its single words, without repeats."""
     more = [
         word
         for element in attributes.elements
@@ -72,7 +72,7 @@ def covariances_for(
     """Return the covariances of A and B.
 
     Raises:
-        UnitError: if one of them could not be estimated; only metrics that need it fail.
+        UnitError: if one of the covariances could not be estimated; only metrics that need it fail.
     """
     pair = []
     for attributes in test.attributes:

@@ -38,7 +38,7 @@ from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
 
 CHUNK = 512
-"""Number of texts of a costly model per job, the same for every backend, so that batches are equal."""
+"""The number of texts of a costly model per job, which is the same for every backend, so that batches are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Encodings:
         return not bool(np.isnan(self.vectors[self.row[text]]).all())
 
     def transformed(self, transforms: Sequence[Transform]) -> Encodings:
-        """Return the vectors after each transform in turn, fitted on the vectors of its own texts."""
+        """Return the vectors after applying each transform in turn, fitted on the vectors of its own texts."""
         return self.fitted(transforms)[1] if transforms else self
 
     def fitted(self, transforms: Sequence[Transform]) -> tuple[list[Change], Encodings]:
@@ -125,7 +125,7 @@ def observe(
 
 
 def _goes_elsewhere(model: Model) -> bool:
-    """Return whether other processes should encode; they do not know a kind that was registered in this process."""
+    """Return whether other processes should encode; they cannot if the kind was registered only in this process."""
     kind = model.name.partition(":")[0].partition("?")[0]
     costly = isinstance(model, ModelEncoder) and model.costly
     return costly and not ENCODERS.registered([kind])
@@ -181,7 +181,7 @@ def _encode_views_elsewhere(
     backend: Backend,
     progress: Progress,
 ) -> tuple[list[AnyMatrix], list[Coverage]]:
-    """Encode in other processes the texts that the cache lacks under any view; only this process uses the cache."""
+    """Encode texts that are not cached under every view in other processes; only this process uses the cache."""
     cached = CachedViews(encoder, texts, views)
     missing = cached.missing
     progress.advance(len(texts) - len(missing))

@@ -51,9 +51,9 @@ def associate(
     """Test whether X is closer to A, and Y to B, than under random relabelling.
 
     Args:
-        X: target vectors, one row each; Y, A and B likewise. Equal rows are allowed, X and Y may differ in size.
+        X: target vectors, one row each; Y, A and B likewise. Equal rows are allowed, and X and Y may differ in size.
         measure: `similarity/statistic`, such as "cosine/mean", or a metric that takes four sets.
-        settings: how to test; see `Settings`.
+        settings: the settings of the test; see `Settings`.
         changes: fields of the settings by name, such as alternative="two-sided" or trust="all".
 
     Returns:
@@ -71,9 +71,9 @@ def associate(
     if chosen.profile:
         metrics = under_profile(metrics, chosen.profile)
     if len(metrics) != 1:
-        raise UnitError(f"measure '{measure}' matches {len(metrics)} metrics; name one of them")
+        raise UnitError(f"measure '{measure}' matches {len(metrics)} metrics; choose one of them")
     if not metrics[0].info.shape.fits(2, 2):
-        raise UnitError(f"{metrics[0].name} takes {metrics[0].info.shape}; associate has 2 and 2")
+        raise UnitError(f"{metrics[0].name} takes {metrics[0].info.shape}; but associate takes 2 of each")
     if profile := getattr(metrics[0], "profile", ""):
         check_profile(profile_of(profile), chosen)
     rows = [(role, matrix(role, given)) for role, given in zip("XYAB", (X, Y, A, B), strict=True)]
@@ -109,14 +109,13 @@ def evaluate(
     covariances: tuple[Covariance, Covariance] | None = None,
     targets: TargetTexts | None = None,
 ) -> Iterator[Result]:
-    """Yield one Result per metric; what the metrics share is computed once.
+    """Yield one Result per metric; common parts of the metrics are computed once.
 
     Args:
         sets: the vectors.
-        metrics: what to measure.
-        settings: how to test.
+        metrics: the metrics to compute. settings: the settings of the tests.
         covariances: the covariances of A and B, for metrics that need them.
-        targets: how the model splits the texts of X and Y; None if that is not known.
+        targets: how the model splits the texts of X and Y; None if this is unknown.
     """
     check(sets)
     started = time.perf_counter()
@@ -135,7 +134,7 @@ def evaluate(
 def _result(
     metric: Metric, estimate: Estimate, settings: Settings, targets: TargetTexts | None = None
 ) -> Result:
-    """Return the estimate with p, intervals and leave-one-out, as far as its Null and Resample provide them."""
+    """Return the estimate with p, intervals and leave-one-out, as far as its Null and Resample support them."""
     by_words = settings.permute == "words"
     fields: dict[str, Any] = {
         "metric": metric.name,
@@ -210,7 +209,7 @@ ESTIMATED = (
     *("info", "value", "signed_value", "test_statistic", "ddof"),
     *("target_sizes", "attribute_sizes", "scores"),
 )
-"""Fields that a result takes from its estimate."""
+"""Fields that a result copies from its estimate."""
 
 
 MEASURED_ONLY = "measured, not tested"
@@ -228,7 +227,7 @@ class Job:
     options: str
     test: Test
     part: PartOfTest
-    """The sets of the test that are measured."""
+    """The measured sets of the test."""
     sets: list[KnownSet]
     missing: MissingWords
     warnings: tuple[Warning, ...]
@@ -240,7 +239,7 @@ class Job:
     seen: tuple[str, ...] = ()
     """Words of the test that the model's transforms were fitted on."""
     targets: TargetTexts | None = None
-    """How the model splits the texts of X and Y; None if not both are measured."""
+    """How the model splits the texts of X and Y; None unless both are measured."""
 
 
 def evaluate_job(job: Job, vectors: Matrix) -> list[Result]:
@@ -290,22 +289,23 @@ def measure(
 ) -> Result:
     """Measure given sets with one metric.
 
-    Unlike `run`, which splits a test for a metric that takes fewer sets, this function measures exactly the given sets.
+    Unlike `run`, which splits a test for a metric that takes fewer sets, this function measures exactly the given
+    sets.
 
     Args:
         metric: its spelling, such as "mac" or "rnd(normalise=yes)"; see `weatherglass metrics`.
         targets: the target sets, each a matrix with one row per word, or, with a model, a list of words.
         attributes: the attribute sets, likewise.
         model: what encodes the words: a spec, or an object in memory (see `weatherglass.model`).
-        settings: how to test; see `Settings`.
+        settings: the settings of the test; see `Settings`.
         changes: fields of the settings by name, such as alternative="greater".
 
     Returns:
         A Result: the Estimate (`value`, `unbiased`, `scores`) with p, interval and leave-one-out.
 
     Raises:
-        WeatherglassError: for a wrong number of sets, naming the shape that the metric takes, or a word that the model
-            does not know.
+        WeatherglassError: if the number of sets does not fit the metric, or the model does not know a word; the
+            message names the shape or the word.
 
     Example:
         >>> east, north = [[1.0, 0.0], [0.9, 0.1]], [[0.0, 1.0], [0.1, 0.9]]
@@ -314,7 +314,7 @@ def measure(
     """
     metrics = select_metrics([metric])
     if len(metrics) != 1:
-        raise WeatherglassError(f"'{metric}' matches {len(metrics)} metrics; name one of them")
+        raise WeatherglassError(f"'{metric}' matches {len(metrics)} metrics; choose one of them")
     chosen = chosen_settings(settings, changes, measure)
     for name, sets in (("targets", targets), ("attributes", attributes)):
         if isinstance(sets, str | bytes | Mapping) or not hasattr(sets, "__len__"):
@@ -322,7 +322,8 @@ def measure(
     roles = set_roles(len(targets), len(attributes))
     if not metrics[0].info.shape.fits(len(targets), len(attributes)):
         raise UnitError(
-            f"{metrics[0].name} takes {metrics[0].info.shape}; {len(targets)} and {len(attributes)} are given"
+            f"{metrics[0].name} takes {metrics[0].info.shape}, but {len(targets)} and {len(attributes)} "
+            "were given"
         )
     given = (*targets, *attributes)
     measured = _encoded(roles, given, model) if model is not None else _as_given(roles, given)
@@ -358,7 +359,7 @@ def _encoded(roles: Sequence[str], given: Sequence[Any], model: Any) -> list[Vec
     encodings = encode_texts(found.encoder, [*texts, *found.texts()], backend(1, None, None), Silent())
     unknown = list(dict.fromkeys(text for text in texts if not encodings.known(text)))
     if unknown:
-        raise UnitError(f"{found.name} does not know {', '.join(map(repr, unknown[:5]))}; leave them out")
+        raise UnitError(f"{found.name} does not know {', '.join(map(repr, unknown[:5]))}; remove them")
     vectors = encodings.transformed(found.transforms)
     return [
         VectorSet(role, vectors.vectors[[vectors.row[w] for w in words]], tuple(Element(w, w) for w in words))

@@ -1,4 +1,4 @@
-"""Explain one row of a run step by step, from scores to p, and what other tools would report."""
+"""Explain one row of a run step by step, from scores to p, and show what other tools would report."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ FORMULAS = {"eq2": "smallest |m(w, a) - m(w, b)|"}
 """The formula of a statistic without direction whose name does not describe it."""
 ALL_DIGITS = 12
 TELLING = 3
-"""How many of the most influential words and templates are listed."""
+"""The number of the most influential words and templates that are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """What a profile would report for the same scores."""
+    """The numbers that a profile would report for the same scores."""
 
     profile: str
     effect_size: float
@@ -51,7 +51,7 @@ class RowExplanation:
     steps: tuple[str, ...]
     """All steps, one line each."""
     profiles: tuple[Reported, ...]
-    """Empty for a sentence test by words: the papers' scores are not those of the run."""
+    """What other tools would report; empty for a sentence test by words, since the papers score sentences."""
 
 
 def explain(
@@ -101,7 +101,7 @@ def explain(
 
 Units = Sequence[UnitScore]
 Show = Callable[[float], str]
-"""Return a number as text, with the chosen number of digits."""
+"""A function that returns a number as text, with the chosen number of digits."""
 
 
 def _of_role(units: Units, role: str) -> Units:
@@ -124,14 +124,16 @@ def _scores(result: Result, x: Units, y: Units, show: Show) -> Iterator[str]:
     c_x, c_y, c_a, c_b = map(set_name, result.categories)
     yield from _head(result)
     measured = (
-        f", from the {association.similarity} m of the vectors of w and each attribute" if association else ""
+        f", computed from m, the {association.similarity} between the vectors of w and each attribute"
+        if association
+        else ""
     )
     yield f"1. Scores s(w){measured}"
     yield f"   A: {c_a}, {result.num_attr1} elements; B: {c_b}, {result.num_attr2} elements"
     if association and result.signed:
         yield (
             f"   s is the {association.statistic} of m over A minus that over B (reversed for a distance); "
-            f"above 0 is nearer to {c_a}"
+            f"a word with s above 0 is nearer to {c_a}"
         )
     elif association:
         statistic = association.statistic
@@ -150,7 +152,7 @@ def _scores(result: Result, x: Units, y: Units, show: Show) -> Iterator[str]:
 
 
 def _association(result: Result) -> Association | None:
-    """Return similarity and statistic of the metric; None if it has none, or is not installed."""
+    """Return the similarity and the statistic of the metric; None if it has none or is not installed."""
     try:
         (metric,) = select_metrics([result.metric])
     except WeatherglassError:
@@ -165,7 +167,7 @@ def _effect(result: Result, x: Units, y: Units, show: Show) -> Iterator[str]:
     d, ddof = result.effect_size, result.ddof
     divisor = "n - 1" if ddof else "n"
     yield ""
-    yield "2. Effect size: the difference of the means in standard deviations of all scores"
+    yield "2. Effect size: the difference of the means, in standard deviations of all scores"
     yield f"   mean of X = {show(float(in_x.mean()))}"
     yield f"   mean of Y = {show(float(in_y.mean()))}"
     yield f"   sd of all {len(both)} = {show(float(both.std(ddof=ddof)))} (divided by {divisor})"
@@ -173,9 +175,9 @@ def _effect(result: Result, x: Units, y: Units, show: Show) -> Iterator[str]:
         yield "   d is not defined: all scores are equal"
         return
     most = largest_effect_size(len(in_x), len(in_y), ddof)
-    yield f"   d = {show(d)}, with these sizes between -{most:.3f} and {most:.3f}"
+    yield f"   d = {show(d)}, which for these set sizes lies between -{most:.3f} and {most:.3f}"
     if d > 0 > in_x.mean() - in_y.mean():
-        yield "   (this run's profile prints d without its sign)"
+        yield "   (the profile of this run prints d without its sign)"
     if result.signed:
         yield f"   {result.direction}"
 
@@ -186,14 +188,14 @@ def _null(result: Result, x: Units, y: Units, show: Show) -> Iterator[str]:
     n, size = len(both), len(in_x)
     spread = math.sqrt(size * (n - size) / n * both.var(ddof=1))
     yield ""
-    yield f"3. Null hypothesis: the labels X and Y of these {n} {result.permute} can be exchanged"
+    yield f"3. Null hypothesis: the labels X and Y of the {n} {result.permute} can be exchanged"
     yield f"   {size} of {n} can be labelled X in {_count(math.comb(n, size))} ways"
     yield f"   sum over X = {show(math.fsum(in_x))}"
-    yield f"   over all ways the sum has mean {show(size * both.mean())} and sd {show(spread)}"
+    yield f"   over all ways, the sum over X has mean {show(size * both.mean())} and sd {show(spread)}"
     yield f"   S = sum over X - sum over Y = {show(result.test_statistic)}"
     if result.robustness and result.robustness.null:
         low, high = np.interp([0.025, 0.975], NULL_LEVELS, result.robustness.null)
-        yield f"   95 of 100 relabellings have d between {low:.3f} and {high:.3f} (drawn at random)"
+        yield f"   95 % of random relabellings have d between {low:.3f} and {high:.3f}"
 
 
 def _p(result: Result, x: Units, y: Units, correction: str | None, show: Show) -> Iterator[str]:
@@ -209,8 +211,8 @@ def _p(result: Result, x: Units, y: Units, correction: str | None, show: Show) -
         yield "4. p: none; this row is measured, not tested"
         yield f"   {result.not_tested}"
         yield (
-            "   Texts that share tokens are not independent: if tokens meant nothing, p by words would be at most "
-            f"0.05 in {100 * (result.expected_level or 0.0):.0f} % of models"
+            "   Texts that share tokens are not independent. If tokens were pure noise, p by words would "
+            f"be at most 0.05 in {100 * (result.expected_level or 0.0):.0f} % of models"
         )
         yield from _p_elements(result, show)
         return
@@ -225,16 +227,16 @@ def _p(result: Result, x: Units, y: Units, correction: str | None, show: Show) -
             else ""
         )
         yield f"   p = {show(result.p_value)} by {result.p_method}{bounds}"
-    yield f"   smallest p that this size can reach: {show(result.p_floor)}"
+    yield f"   smallest p possible with sets of this size: {show(result.p_floor)}"
     if result.p_adjusted is not None:
-        yield f"   p adjusted by {correction} for the rows of the run: {show(result.p_adjusted)}"
+        yield f"   p adjusted with {correction} for the rows of the run: {show(result.p_adjusted)}"
     yield from _p_elements(result, show)
     if result.outcome is not None and result.p_max_t is not None:
         yield f"   outcome: {result.outcome}; p adjusted for the tests of its topic: {show(result.p_max_t)}"
     if not result.mark:
         yield (
-            "   Not significant: the labels may be exchangeable, or the test too small. It does not show that there "
-            "is no association."
+            "   Not significant: the labels may be exchangeable, or the test may be too small. This does "
+            "not show that there is no association."
         )
 
 
@@ -250,7 +252,9 @@ def _robustness(result: Result, smallest: float | None) -> Iterator[str]:
     robustness = result.robustness
     if robustness is None:
         yield (
-            "   not assessed: the row is not tested" if result.not_tested else "   not assessed; see --trust"
+            "   not computed, because the row is not tested"
+            if result.not_tested
+            else "   not computed; see --trust"
         )
         return
     level = f"{100 * robustness.level:g} %"
@@ -280,9 +284,9 @@ def _robustness(result: Result, smallest: float | None) -> Iterator[str]:
         p = f", p = {without.p_value:.3g}" if without.p_value is not None else ""
         yield f"   without the {without.kind} '{without.name}' ({without.role}): d = {d:.4f}{p}"
     for size, chance in result.power.items():
-        yield f"   an effect of {size} would be found with probability {chance:.2f} at this size"
+        yield f"   power to detect an effect of {size} with sets of this size: {chance:.2f}"
     if result.minimum_detectable is not None:
-        yield f"   the smallest effect found with probability 0.8: {result.minimum_detectable:.2f}"
+        yield f"   the smallest effect detected with 80 % power: {result.minimum_detectable:.2f}"
 
 
 def _ends(low: float | None, high: float | None, reason: str | None) -> str:
@@ -290,12 +294,12 @@ def _ends(low: float | None, high: float | None, reason: str | None) -> str:
 
 
 def _scored_as_published(result: Result) -> bool:
-    """Return whether single sentences were scored, as in the papers; by words, they are averaged per word first."""
+    """Return whether single sentences were scored, as in the papers, instead of being averaged per word first."""
     return result.permute == "elements" or result.p_elements is None
 
 
 def _reported(scores: Sequence[ElementScore], result: Result, seed: int) -> Iterator[Reported]:
-    """Yield what each profile reports for the elements; no profile exchanges words."""
+    """Yield what each profile reports for the elements, since no profile exchanges words."""
     units = unit_scores(scores, "elements")
     x, y = (_values(_of_role(units, role)) for role in "XY")
     for profile in PROFILES.values():
@@ -321,8 +325,8 @@ def _others(result: Result, profiles: Sequence[Reported]) -> Iterator[str]:
     yield f"   {'this run':<13} d = {_rounded(result.effect_size)}  p = {_p_rounded(result.p_value)}"
     if not _scored_as_published(result):
         yield (
-            "   Papers and other tools score and exchange single sentences, this run words. For their d and p, run "
-            f"the test again with --profile NAME: {', '.join(PROFILES)}."
+            "   Papers and other tools score and exchange single sentences, but this run exchanges words. "
+            f"For their d and p, run the test again with --profile NAME: {', '.join(PROFILES)}."
         )
         return
     for reported in profiles:
@@ -334,7 +338,7 @@ def _others(result: Result, profiles: Sequence[Reported]) -> Iterator[str]:
 def _value_steps(result: Result, show: Show) -> Iterator[str]:
     """Yield the steps of a metric other than WEAT: its scores, its value, and the value without bias."""
     yield from _head(result)
-    yield f"1. Scores that {result.metric} gives to {len(result.scores)} elements"
+    yield f"1. Scores of {len(result.scores)} elements by {result.metric}"
     width = max((len(score.text) for score in result.scores), default=0)
     yield from (f"   {score.role}  {score.text:<{width}}  {show(score.score)}" for score in result.scores)
     if result.oov:
@@ -356,7 +360,7 @@ def _value_steps(result: Result, show: Show) -> Iterator[str]:
 
 
 def _value_robustness(result: Result) -> Iterator[str]:
-    """Yield interval, null distribution and leave-one-out of a metric other than WEAT."""
+    """Yield the interval, null distribution and leave-one-out values of a metric other than WEAT."""
     robustness = result.robustness
     if robustness is None:
         return
@@ -373,7 +377,10 @@ def _value_robustness(result: Result) -> Iterator[str]:
         low, middle, high = (
             robustness.null[round(level * (len(robustness.null) - 1))] for level in (0.025, 0.5, 0.975)
         )
-        yield f"   With exchanged labels the median is {middle:.4g}; 95 % of the values are {low:.4g} … {high:.4g}"
+        yield (
+            f"   With exchanged labels, the median is {middle:.4g}, and 95 % of the values are between "
+            f"{low:.4g} and {high:.4g}"
+        )
     known = [left for left in robustness.left_out if left.effect_size is not None]
     for left in sorted(known, key=lambda left: -abs((left.effect_size or 0.0) - result.value))[:MOST_TELLING]:
         p = "" if left.p_value is None else f", p = {left.p_value:.3g}"

@@ -1,4 +1,4 @@
-"""Write and read the folder of a run: journal, table and record, each of which is complete at any time."""
+"""Write and read the folder of a run, which contains a journal, a table and a record; each is complete at any time."""
 
 from __future__ import annotations
 
@@ -20,18 +20,22 @@ from weatherglass.storage.printable import tsv_line
 from weatherglass.storage.reading import exists
 
 FORMAT = 2
-"""The version of the folder's format, stored in run.json; increased when older folders can no longer be read."""
+"""The version of the folder's format, stored in run.json; it is increased when older folders can no longer be read."""
 TABLE = "results.tsv"
 RECORD = "run.json"
 PAGE = "report.html"
 JOURNAL = "journal.jsonl"
+CONTEXTS = "contexts.json"
+"""The sentences in which words were encoded, if the run has contexts."""
 SECONDS_BETWEEN_TABLES = 1.0
 TIMES_BETWEEN_TABLES = 40
-"""The pause between two tables, as a multiple of the time that the last one took."""
+"""The pause between two writes of the table, as a multiple of the time that the last write took."""
 
 
 class RunFolder(Journal[Result]):
-    """A run's folder, locked for as long as it is open: the journal of its results, and the table made from it."""
+    """A run's folder, which is locked while it is open; it contains the journal of results and the table made from
+    it.
+    """
 
     def __init__(self, path: Path) -> None:
         super().__init__(path / JOURNAL, "result", Result.from_json, Result.to_json)
@@ -41,13 +45,14 @@ class RunFolder(Journal[Result]):
     def __enter__(self) -> Self:
         if exists(self.folder / RECORD) and not exists(self.journal):
             raise OutputError(
-                f"{self.folder}: {RECORD} is here without {JOURNAL}, so that its results would be overwritten; "
+                f"{self.folder}: contains {RECORD} but no {JOURNAL}, so its results would be overwritten; "
                 "choose another folder with -o"
             )
         return super().__enter__()
 
     def table_is_due(self) -> bool:
-        """Return whether results.tsv should be rewritten: at most once per second, and for a small share of the time.
+        """Return whether results.tsv should be rewritten, which is at most once per second and for a small share of
+        the time.
 
         The time to write a table grows with its rows, so writing it every second would make a large run quadratic.
         """
@@ -63,7 +68,7 @@ class RunFolder(Journal[Result]):
         self._table_took = self._table_written - started
 
     def table_is_current(self, results: Sequence[Result]) -> bool:
-        """Return whether results.tsv is what `write_table` would write."""
+        """Return whether results.tsv has the content that `write_table` would write."""
         try:
             return (self.folder / TABLE).read_bytes() == _table(results).encode()
         except OSError:
@@ -92,7 +97,7 @@ SOURCES = (".py", ".html", ".css", ".js", ".tsv", ".toml")
 
 
 def stamped(page: bytes, record: bytes) -> bytes:
-    """Return the page with a last line that identifies its record.
+    """Return the page, with an added last line that identifies its record.
 
     Args:
         page: the HTML.
@@ -104,7 +109,7 @@ def stamped(page: bytes, record: bytes) -> bytes:
 
 
 def is_current(page: Path, record: Path) -> bool:
-    """Return whether a page is undamaged, and was made from this record by the code that is installed now."""
+    """Return whether a page is undamaged and was made from this record by the installed version of the code."""
     try:
         content = page.read_bytes()
         shown = content[: content.rfind(b"\n", 0, -1) + 1]

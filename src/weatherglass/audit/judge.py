@@ -1,4 +1,4 @@
-"""Judge the rows of a run once all are known, with corrected p, marks, power and warnings."""
+"""Judge the rows of a run once all are known: correct p, and add marks, power and warnings."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from weatherglass.warnings import Warning
 
 WESTFALL_YOUNG = "westfall-young"
 POWER_EFFECTS = (0.2, 0.5, 0.8, 1.2)
-"""Effect sizes that power is given for; the first three are Cohen's small, medium and large."""
+"""The effect sizes for which power is computed; the first three are Cohen's small, medium and large."""
 
 
 def family_sizes(results: Sequence[Result], family: int | None = None) -> dict[str, int]:
-    """Return the size of each family: all rows with the same metric and permutation unit, if the metric has a p.
+    """Return the size of each family, which is all rows with the same metric and permutation unit, if the metric has a
+    p.
 
     Args:
         results: the results of one run.
@@ -72,7 +73,7 @@ def judge(results: Sequence[Result], settings: Settings) -> list[Result]:
 
 
 def _westfall_young_by_group(results: Sequence[Result], family: int | None) -> Vector:
-    """Return p adjusted within the tests that exchange the same units, and between these groups."""
+    """Return p adjusted within groups of tests that exchange the same units, and between these groups."""
     groups: dict[Hashable, list[int]] = defaultdict(list)
     for place, result in enumerate(results):
         groups[_exchanged(result)].append(place)
@@ -85,7 +86,9 @@ def _westfall_young_by_group(results: Sequence[Result], family: int | None) -> V
 
 
 def _exchanged(result: Result) -> Hashable:
-    """Return what tests must share to be adjusted together: the units of X and Y that are exchanged, and the tail."""
+    """Return the properties that tests must share to be adjusted together: the exchanged units of X and Y, and the
+    tail.
+    """
     if not result.info.from_scores:  # its p does not come from scores of X and Y
         return (result.model, result.options, result.row), result.alternative
     units = [(role, name) for role, name, _ in _sorted_units(result)]
@@ -93,14 +96,15 @@ def _exchanged(result: Result) -> Hashable:
 
 
 def _sorted_units(result: Result) -> list[tuple[str, str, float]]:
-    """Return role, name and score of each exchangeable unit, X before Y."""
+    """Return the role, name and score of each exchangeable unit, X before Y."""
     return sorted((unit.role, unit.name, unit.score) for unit in unit_scores(result.scores, result.permute))
 
 
 def _westfall_young(results: Sequence[Result]) -> Vector:
-    """Return maxT-adjusted p of tests with the same units: each relabelling is applied to every test.
+    """Return maxT-adjusted p of tests with the same units, applying each relabelling to every test.
 
-    A single test keeps its p. If labellings are sampled, an adjusted p could fall below p by chance; p is then used.
+    The p of a single test is unchanged. If labellings are sampled, an adjusted p could fall below p by chance, in
+    which case p is used.
     """
     from weatherglass.stats.multiplicity import westfall_young
 
@@ -123,14 +127,16 @@ def _family(result: Result) -> str:
 
 
 def is_small(result: Result, smallest: float | None) -> bool | None:
-    """Return whether |d| is shown to be below the smallest of interest; None if none is stated, or U is unknown."""
+    """Return whether |d| is shown to be below the smallest effect of interest; None if there is no such limit, or U is
+    unknown.
+    """
     if smallest is None or result.robustness is None or result.robustness.excluded_above is None:
         return None
     return result.robustness.excluded_above < smallest
 
 
 def power_fields(result: Result, alpha: float) -> dict[str, Any]:
-    """Return the power of a test of this size and its minimum detectable d; a stored result has them already.
+    """Return the power of a test of this size and its minimum detectable d; a stored result already has both.
 
     Power is given for each of POWER_EFFECTS that is possible at this size.
     """
@@ -148,7 +154,7 @@ def power_fields(result: Result, alpha: float) -> dict[str, Any]:
 
 
 def floor_values(result: Result, alpha: float) -> dict[str, Any]:
-    """Return the values for a warning about the smallest p that this size can reach."""
+    """Return the values for a warning about the smallest p possible with sets of this size."""
     x, y = result.units_x, result.units_y
     unit = result.permute if y else "exchangeable units"
     return {"x": x, "y": y, "unit": unit, "floor": result.p_floor, "alpha": alpha}

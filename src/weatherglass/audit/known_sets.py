@@ -1,4 +1,4 @@
-"""Find the words of a test that a model does not know (docs/methods 6), and how it splits the others."""
+"""Find the words of a test that a model does not know (docs/methods 6), and how it splits the other words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from weatherglass.audit.encode import Encodings
 from weatherglass.catalogue.names import set_name
-from weatherglass.catalogue.test import Element, ElementSet, Test
+from weatherglass.catalogue.test import CORPUS, Element, ElementSet, Test
 from weatherglass.encoders.base import Model
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
 from weatherglass.languages.similar_words import related_words
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weatherglass.audit.encode import Encodings
 
 MISSING_SHARE = 0.2
-"""A warning is given if more than this share of a set is missing."""
+"""The share of missing words in a set above which a warning is given."""
 
 
 @dataclass(slots=True)
@@ -30,14 +30,14 @@ class MissingWords:
     """The words and elements of one test that a model does not know."""
 
     dropped: dict[str, list[str]] = field(default_factory=dict)
-    """By set, the elements that are dropped because the model knows no part of them."""
+    """The dropped elements of each set, of which the model knows no part."""
     missing: dict[str, int] = field(default_factory=dict)
-    """By word, the number of elements in which it is skipped."""
+    """The number of elements in which each unknown word is skipped."""
     notes: dict[str, int] = field(default_factory=dict)
-    """By remark, such as "cut to 512 tokens", the number of elements that have it."""
+    """The number of elements with each remark, such as "cut to 512 tokens"."""
 
     def words(self) -> list[str]:
-        """Return every unknown word or element once."""
+        """Return every unknown word or element, without repeats."""
         unread = (text for texts in self.dropped.values() for text in texts)
         return list(dict.fromkeys([*self.missing, *(text for text in unread if not self.missing)]))
 
@@ -54,7 +54,7 @@ class KnownSet:
     """The texts of the elements that the model does not know."""
 
     def only(self, words: set[str]) -> KnownSet:
-        """Return the set with the elements of these words only."""
+        """Return the set restricted to the elements of the given words."""
         kept = [place for place, element in enumerate(self.elements) if element.word in words]
         elements = tuple(self.elements[place] for place in kept)
         return replace(self, rows=[self.rows[place] for place in kept], elements=elements)
@@ -86,7 +86,7 @@ def known_sets(
         dropped = [element_set.elements[place].text for place in range(size) if not known[place]]
         if dropped:
             missing.dropped[role] = dropped
-        if len(dropped) > MISSING_SHARE * size:
+        if len(dropped) > MISSING_SHARE * size and test.context != CORPUS:  # listed with their contexts
             warnings.append(Warning.of("unknown-words", missing=len(dropped), size=size, category=category))
         elements = tuple(element_set.elements[place] for place in kept)
         sets.append(KnownSet(role, [rows[place] for place in kept], elements, category, tuple(dropped)))
@@ -111,7 +111,7 @@ def whole_pairs(test: Test, sets: Sequence[KnownSet]) -> tuple[list[KnownSet], l
 
 
 def other_tokens(test: Test, encoder: Model) -> list[Warning]:
-    """Return a warning if word vectors are looked up with the tokeniser of a language other than the test's."""
+    """Return a warning if word vectors are looked up with the tokenizer of a language other than the test's."""
     tokens_of = encoder.options.get("language", DEFAULT_LANGUAGE)
     by_words = encoder.options.get("tokens") == "words" and test.context != "word"
     if not by_words or test.language == tokens_of or test.language not in LANGUAGES:
@@ -120,7 +120,9 @@ def other_tokens(test: Test, encoder: Model) -> list[Warning]:
 
 
 def fitted_on_test(seen: Sequence[str], transforms: Sequence[Transform]) -> Warning:
-    """Return the warning that transforms were fitted on words of the test, so that it does not generalise to others."""
+    """Return the warning that transforms were fitted on words of the test, so that the result does not generalise to
+    other words.
+    """
     names = " | ".join(transform.name.partition("?")[0] for transform in transforms)
     return Warning.of("fitted-on-test", transforms=names, words=seen)
 
@@ -130,12 +132,14 @@ TARGETS = ("X", "Y")
 
 @dataclass(frozen=True, slots=True)
 class TargetTexts:
-    """How a model splits the texts of X and Y, and whether they are confounded."""
+    """Facts about how a model splits the texts of X and Y, and whether they are confounded."""
 
     pieces: tuple[float, ...] | None
-    """The mean number of pieces of each word's texts, X first; None if the model does not say how it splits them."""
+    """The mean number of pieces of each word's texts, X first; None if the model does not report how it splits
+    them.
+    """
     confounding: Confounding | None
-    """Why the test is measured, not tested."""
+    """The reason why the test is measured but not tested."""
     why_not_tested: str = ""
     """The reason in words."""
 
@@ -161,7 +165,7 @@ def read_targets(sets: Sequence[KnownSet], encodings: Encodings) -> TargetTexts 
 
 
 def confounded_by_words(test: Test) -> str:
-    """Return why a test will be measured, not tested, judging by its words alone; empty if it can be tested."""
+    """Return why a test will be measured but not tested, judging by its words alone; empty if it can be tested."""
     if len(test.targets) != len(TARGETS) or not all(len(targets) for targets in test.targets):
         return ""
     units = [list(_by_word(targets.elements).values()) for targets in test.targets]
@@ -169,7 +173,7 @@ def confounded_by_words(test: Test) -> str:
 
 
 def related_words_in(sets: Iterable[tuple[str, KnownSet | ElementSet]], language: str) -> list[Warning]:
-    """Return a warning for each group of words that share a stem or a word, within the sets with these roles."""
+    """Return a warning for each group of words that share a stem or a word, within the sets of the given roles."""
     by_kind: dict[str, list[tuple[str, str, list[str]]]] = {}
     for role, one in sets:
         kind = "targets" if role[0] in "XY" else "attributes"

@@ -1,4 +1,4 @@
-"""Read p over all specifications of a multiverse, which limits the verdict on a topic where one was run."""
+"""Read p over all specifications of a multiverse, which limits the verdict on a topic if one was run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from weatherglass.storage.checksum import MISMATCH, State, read_checked_json
 from weatherglass.storage.reading import require_regular_file
 
 MultiverseP = Mapping[tuple[str, str, str], float]
-"""The corrected p of the mean d over all specifications, by topic, model and metric (named as in the results)."""
+"""The corrected p of the mean d over all specifications, by topic, model and metric (with the names in the
+results).
+"""
 
 
 def multiverse_p(
@@ -21,7 +23,7 @@ def multiverse_p(
     """Return the corrected p of each topic, from the entries of `weatherglass multiverse --json`.
 
     A multiverse varies similarities and statistics, so its p applies to each of `metrics`; an entry that names a
-    `metric` applies to that one only. An entry without p is skipped.
+    `metric` applies only to that metric. An entry without p is skipped.
 
     >>> multiverse_p([{"topic": "age and valence", "model": "m", "multiverse_p_holm": 0.03}], ["cosine/mean"])
     {('age and valence', 'm', 'cosine/mean'): 0.03}
@@ -38,9 +40,9 @@ def multiverse_p(
 
 
 def read_multiverse(path: Path) -> list[dict[str, Any]]:
-    """Read the topics of multiverse.json, or of a file with the output of `weatherglass multiverse --json`.
+    """Read the topics from multiverse.json, or from a file with the output of `weatherglass multiverse --json`.
 
-    The output of the command has no checksum; it may be the list of topics alone.
+    The output of the command has no checksum; it may consist of the list of topics alone.
 
     Raises:
         OutputError: if the file cannot be read, is damaged, has an older format, or has other content.
@@ -59,7 +61,9 @@ def read_multiverse(path: Path) -> list[dict[str, Any]]:
     if not isinstance(topics, list) or not all(isinstance(topic, dict) for topic in topics):
         raise OutputError(f"{path}: not the output of 'weatherglass multiverse --json'")
     if any("joint_p" in topic for topic in topics):
-        raise OutputError(f"{path}: an older format (it has 'joint_p' instead of 'multiverse_p'); {again}")
+        raise OutputError(
+            f"{path}: this file has an older format ('joint_p' instead of 'multiverse_p'); {again}"
+        )
     return topics
 
 

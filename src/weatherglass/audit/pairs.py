@@ -27,7 +27,7 @@ SCORES: What = "scores"
 
 @dataclass(slots=True)
 class ScoredPairs:
-    """The scores of all sentences of some results, and where those of each result are."""
+    """The scores of all sentences of some results, and the position of each result's scores."""
 
     rows: list[tuple[PlannedResult, list[KnownSet], MissingWords, list[Warning]]] = field(
         default_factory=list
@@ -43,11 +43,11 @@ class ScoredPairs:
 def score_pairs(
     model: PlannedModel, rows: Sequence[PlannedResult], backend: Backend, progress: Progress
 ) -> ScoredPairs:
-    """Ask a model once about each sentence of these results.
+    """Score each sentence of some results once with a model.
 
     Raises:
         EncoderError: if the model does not give the log-probabilities that a metric needs, or has transforms, which
-            change vectors and nothing else.
+            can only change vectors.
     """
     if model.transforms:
         raise EncoderError(
@@ -80,7 +80,7 @@ def score_pairs(
 
 
 def _input(element: Element, row: PlannedResult, causal: bool) -> Asked:
-    """Return what a model is asked: the text or, if the metric wants it, the word that fills the template."""
+    """Return the input for a model: the text or, if the metric needs it, the word that fills the template."""
     return _at_word(element) if getattr(row.metric, "at_word", False) and not causal else element.text
 
 
@@ -124,7 +124,7 @@ def _add(
     has_scores: bool,
     causal: bool,
 ) -> None:
-    """Append the scores of one result; pairs of which a sentence has no score are dropped and listed."""
+    """Append the scores of one result; pairs with an unscored sentence are dropped and listed."""
     test, missing = row.test, MissingWords()
     metric = cast(PairMetric, row.metric)
     kept: list[int] = []
@@ -157,18 +157,20 @@ def _add(
 
 @dataclass(frozen=True, slots=True)
 class ScoredWords:
-    """How much each attribute word adds to the log-probability of each target word."""
+    """The amount that each attribute word adds to the log-probability of each target word."""
 
     sets: list[KnownSet]
     missing: MissingWords
     pieces: tuple[float, ...]
     """The mean number of pieces of each target word, X first."""
     table: Matrix
-    """A row per target word and a column per attribute word, then rows of zeros for the attribute words."""
+    """The amounts, with a row per target word and a column per attribute word, followed by rows of zeros for the
+    attribute words.
+    """
 
 
 def score_words(model: PlannedModel, row: PlannedResult, backend: Backend, progress: Progress) -> ScoredWords:
-    """Ask a masked model about every target word with every attribute word in every template.
+    """Score every target word with every attribute word in every template with a masked model.
 
     Raises:
         EncoderError: if the model gives no log-probabilities, is causal or has transforms.

@@ -1,4 +1,4 @@
-"""Plan a run: models × tests × metrics, the settings, and the key of each result."""
+"""Plan a run: models × tests × metrics, the settings, and a key for each result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from glob import glob
 from itertools import product
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from weatherglass.audit.settings import Settings, Synonyms, check_profile
 from weatherglass.catalogue import load_tests
@@ -25,8 +25,13 @@ from weatherglass.mitigation import Transform, read_model
 from weatherglass.mitigation.base import words_of
 from weatherglass.storage.reading import exists
 
+if TYPE_CHECKING:
+    from weatherglass.audit.contexts import Contexts
+
 KEY_VERSION = 4
-"""Increased when a change of the code changes numbers, so that old results are not reused."""
+"""The version of the computation; it is increased when a change of the code changes numbers, so that old results are
+not reused.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,7 @@ class PlannedModel:
 
     encoder: base.Model
     name: str
-    """NAME of NAME=SPEC, or the spec."""
+    """The NAME of NAME=SPEC, or the spec."""
     options: str
     identity: str
     transforms: tuple[Transform, ...] = ()
@@ -44,7 +49,7 @@ class PlannedModel:
 
     @classmethod
     def of(cls, given: Any) -> PlannedModel:
-        """Return the planned model of a spec or an encoder; `models_in` converts other objects to these."""
+        """Return the planned model of a spec or an encoder; `models_in` converts other objects."""
         if not isinstance(given, str):
             encoder: base.Model = base.adapted(given)
             known = encoder.identity()
@@ -63,7 +68,7 @@ class PlannedModel:
         return replace(model, name=name) if name else model
 
     def followed_by(self, transforms: tuple[Transform, ...]) -> PlannedModel:
-        """Return this model, which has no transforms, followed by these."""
+        """Return this model, which has no transforms, followed by the given ones."""
         if not transforms:
             return self
         steps = [transform.name for transform in transforms]
@@ -76,11 +81,11 @@ class PlannedModel:
         )
 
     def texts(self) -> list[str]:
-        """Return the texts that its transforms are fitted on."""
+        """Return the texts that the model's transforms are fitted on."""
         return [text for transform in self.transforms for text in transform.texts()]
 
     def seen_of(self, test: Test) -> tuple[str, ...]:
-        """Return the words of a test that its transforms were fitted on."""
+        """Return the words of a test that the model's transforms were fitted on."""
         seen = frozenset().union(*map(words_of, self.transforms))
         return tuple(dict.fromkeys(word for s in test.sets for word in s.words if word in seen))
 
@@ -98,14 +103,14 @@ class PlannedResult:
     test: Test
     metric: Metric
     part: PartOfTest
-    """Which sets of the test the metric takes."""
+    """The sets of the test that the metric takes."""
     key: str
     """A hash of everything that the result depends on."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The models, tests, metrics and settings of a run; contradictions are refused before any work is done."""
+    """The models, tests, metrics and settings of a run; contradictions are refused before any work starts."""
 
     models: list[PlannedModel]
     tests: list[Test]
@@ -114,17 +119,19 @@ class Plan:
     synonyms: Synonyms = field(default_factory=dict)
     """Synonyms of attribute words, which enlarge the samples for covariances."""
     optional: frozenset[str] = frozenset()
-    """Names of metrics that only a glob selected; a test that they cannot measure is not a failure."""
+    """Names of metrics that only a glob selected; it is not a failure if they cannot measure a test."""
+    contexts: Contexts | None = None
+    """The sentences of a corpus in which words are encoded; None if texts are encoded as they are."""
     profiles: list[Profile] = field(init=False, repr=False)
-    """The profiles of its metrics, each once."""
+    """The profiles of the metrics, without repeats."""
     packages: dict[str, str] = field(init=False, repr=False)
-    """By name of a metric of another package, its package and version, since another version may change numbers."""
+    """The package and version of each metric from another package, since another version may change numbers."""
     parts: dict[tuple[str, str], list[PartOfTest]] = field(init=False, repr=False)
-    """By test and metric, the parts of the test that the metric measures; empty if its shape does not fit."""
+    """The parts of each test that each metric measures; empty if the shape does not fit."""
     fingerprints: dict[str, str] = field(init=False, repr=False)
-    """By name of a test, a hash of its content."""
+    """A hash of the content of each test, by name."""
     rows: list[PlannedResult] = field(init=False, repr=False)
-    """Every result, in the order of the table."""
+    """Every planned result, in the order of the table."""
 
     def __post_init__(self) -> None:
         settings, known = self.settings, self.__dict__  # frozen, so that a plain assignment is refused
@@ -154,25 +161,40 @@ class Plan:
                 metric.name,
                 in_key,
             ]
+            if self.contexts:
+                identity.append({"contexts": self.contexts.fingerprint(test.texts)})
             of_package = [{"package": self.packages[metric.name]}] if metric.name in self.packages else []
             for part in self.parts[test.name, metric.name]:
                 whole = [*identity, *([] if part.whole else [part.sets]), *of_package]
                 key = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
                 rows.append(PlannedResult(model, test, metric, part, key))
 
+    def texts(self, model: PlannedModel, rows: Sequence[PlannedResult]) -> list[str]:
+        """Return the texts that these results of a model need."""
+        texts = [text for test in {row.test.name: row.test for row in rows}.values() for text in test.texts]
+        texts += [text for row in rows for text in row.metric.texts(row.test)]
+        if any(row.metric.info.covariances for row in rows):
+            from weatherglass.audit.covariances import enlarged
+
+            sets = (attributes for row in rows for attributes in row.test.attributes)
+            texts += [text for attributes in sets for text in enlarged(attributes, self.synonyms)]
+        return list(dict.fromkeys([*texts, *model.texts()]))
+
     def _no_test_fits(self, metric: Metric) -> str:
-        """Return an error text with the shape that a metric takes, and the published tests that have it."""
+        """Return an error message with the shape that a metric takes, and the published tests with this shape."""
         from weatherglass.catalogue import list_tests, load_test
         from weatherglass.catalogue.pairs import pair_names
 
         names = (*list_tests(), *pair_names())
         fitting = [name for name in names if parts_of(load_test(name), metric)]
         listed = f"{', '.join(fitting[:8])}{', …' if len(fitting) > 8 else ''}" if fitting else "none"
-        return f"{why_not(self.tests[0], metric)}. Published tests that have it: {listed}"
+        return f"{why_not(self.tests[0], metric)}. Published tests with this shape: {listed}"
 
 
 def package_of(metric: Metric) -> str:
-    """Return the package and version that adds a metric; empty for a built-in one and one registered in Python."""
+    """Return the package and version that adds a metric; empty for a built-in metric and for one registered in
+    Python.
+    """
     root = type(metric).__module__.partition(".")[0]
     if root == "weatherglass":
         return ""
@@ -184,7 +206,7 @@ def package_of(metric: Metric) -> str:
 
 
 def choose_models(given: Iterable[Any]) -> list[PlannedModel]:
-    """Return each model once, even if it is given in several spellings.
+    """Return the models without repeats, even if one is given in several spellings.
 
     Raises:
         WeatherglassError: for two models with the same name and options, or two that the user gave the same name.
@@ -232,7 +254,7 @@ class PartOfTest:
 
 
 def parts_of(test: Test, metric: Metric) -> list[PartOfTest]:
-    """Return the parts of a test that a metric measures, one result each; empty if its shape does not fit."""
+    """Return the parts of a test that a metric measures, with one result each; empty if its shape does not fit."""
     shape = metric.info.shape
     if shape.paired and _unequal(test, shape):
         return []
@@ -248,13 +270,13 @@ def parts_of(test: Test, metric: Metric) -> list[PartOfTest]:
 
 
 def why_not(test: Test, metric: Metric) -> str:
-    """Return why a metric cannot measure a test, in one line that names the shape it takes."""
+    """Return one line that explains why a metric cannot measure a test and names the shape that it takes."""
     targets, attributes = test.shape
     takes = f"{metric.name} takes {metric.info.shape}"
     if metric.info.shape.selections(targets, attributes):
         sizes = " and ".join(str(_words(element_set)) for element_set in test.targets)
-        return f"{takes}; the target sets of this test have {sizes} words"
-    return f"{takes}; this test has {targets} and {attributes}"
+        return f"{takes}, but the target sets of this test have {sizes} words"
+    return f"{takes}, but this test has {targets} and {attributes}"
 
 
 def _unequal(test: Test, shape: Shape) -> bool:
@@ -278,7 +300,7 @@ def expand_families(given: Iterable[str | T]) -> tuple[list[str | T], Mapping[st
     """Expand `NAME=kind:folder/*.safetensors` into one model per file, `NAME[member]=kind:folder/…`.
 
     Returns:
-        The models, with one per member of a family; and the names of each family's members.
+        The models, with one per member of a family, and the names of each family's members.
 
     Raises:
         SpecError: if nothing matches, or two families have the same name.
@@ -304,7 +326,7 @@ def expand_families(given: Iterable[str | T]) -> tuple[list[str | T], Mapping[st
 
 
 def distinct_parts(paths: list[str]) -> list[str]:
-    """Return the part of each path in which the paths differ, in whole words.
+    """Return, in whole words, the part of each path in which the paths differ.
 
     >>> distinct_parts(["run/sgns-seed001.npz", "run/sgns-seed002.npz"])
     ['seed001', 'seed002']

@@ -1,4 +1,4 @@
-"""Build the record of a run, run.json: the request, how each number was computed, and the outcome."""
+"""Build the record of a run, run.json, which states the request, how each number was computed, and the outcome."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from weatherglass import __version__
-from weatherglass.audit.folder import FORMAT, PAGE, RECORD, RunFolder, is_current
+from weatherglass.audit.folder import CONTEXTS, FORMAT, PAGE, RECORD, RunFolder, is_current
 from weatherglass.audit.judge import family_sizes, judge
 from weatherglass.audit.plan import Plan
 from weatherglass.audit.results import Failure, Result, plain_value
@@ -49,7 +49,7 @@ def recorded_call(function: Callable[..., Any], arguments: Mapping[str, Any]) ->
     Args:
         function: the function that was called.
         arguments: the values of its parameters; `changes` are fields of its settings, and `command` has the words of
-            the command line, None for a call in Python. An object is recorded as its class and name.
+            the command line, None for a call in Python. An object is recorded by its class and name.
 
     Raises:
         WeatherglassError: if the words of the command are not texts.
@@ -68,7 +68,8 @@ def recorded_call(function: Callable[..., Any], arguments: Mapping[str, Any]) ->
 
 
 NOT_RESUMABLE = (
-    "not resumable: the content of this object cannot be hashed; the same call computes all of it again"
+    "not resumable: the content of this object cannot be hashed; the same call would compute all results "
+    "again"
 )
 NOT_RECORDED = ("command", "progress")
 """Arguments of a run that do not affect its results."""
@@ -85,10 +86,9 @@ def run_record(
     """Return the record of a run before anything is computed: models, tests, settings, versions and the call.
 
     Args:
-        call: what `recorded_call` returned.
-        started: the time at which work began.
+        call: the result of `recorded_call`. started: the time at which work began.
         added_to: the record of the run that this one is added to.
-        kept: the keys of its results that are kept.
+        kept: the keys of the results of that run that are kept.
     """
     record = {
         "format": FORMAT,
@@ -123,6 +123,9 @@ def run_record(
         },
         "citations": sorted({test.citation for test in plan.tests if test.citation}),
     }
+    if plan.contexts:
+        counts = {word: each.found for word, each in plan.contexts.words.items()}
+        record["contexts"] = {**plan.contexts.source, "file": CONTEXTS, "found": counts}
     return merged_record(record, added_to, kept) if added_to else record
 
 
@@ -134,10 +137,10 @@ def finished_record(
     unreadable: Sequence[Warning],
     status: str,
 ) -> dict[str, Any]:
-    """Return the record of a run at its end: the request, and what was computed.
+    """Return the record of a finished run, with the request and what was computed.
 
     Args:
-        record: what `run_record` returned.
+        record: the result of `run_record`.
         unreadable: warnings about lines of the folder's journal that could not be read.
         status: complete, incomplete (some tests could not be run) or interrupted.
     """
@@ -177,7 +180,7 @@ def finished_record(
 
 
 def headline(plan: Plan, results: Sequence[Result]) -> dict[str, Any] | None:
-    """Return the one number that a profile reports over all tests; None if no profile does."""
+    """Return the one number that a profile reports over all tests; None if no profile reports one."""
     for profile in plan.profiles:
         names = {metric.name for metric in plan.metrics if getattr(metric, "profile", "") == profile.name}
         values = [abs(r.effect_size) for r in results if r.metric in names and not math.isnan(r.effect_size)]
@@ -187,7 +190,7 @@ def headline(plan: Plan, results: Sequence[Result]) -> dict[str, Any] | None:
 
 
 def environment() -> dict[str, Any]:
-    """Return versions and machine, without anything that identifies the user."""
+    """Return the versions and the machine, without anything that identifies the user."""
     return {
         "weatherglass": __version__,
         "python": platform.python_version(),
@@ -202,9 +205,9 @@ def now() -> str:
 
 
 def collected_warnings(results: Sequence[Result]) -> list[Warning]:
-    """Return each warning of the results once, with its subject: a test, a test on a model, or a row.
+    """Return each warning of the results once, with its subject, which is a test, a test on a model, or a row.
 
-    Model and metric are named only if the run has several.
+    The model and the metric are named only if the run has several.
     """
     models = len({(result.model, result.options) for result in results}) > 1
     metrics = len({result.metric for result in results}) > 1
@@ -234,8 +237,8 @@ def check_addable(record: Mapping[str, Any], plan: Plan) -> None:
     for name, value in plain_value(asdict(plan.settings)).items():
         if value != before.get(name):
             raise WeatherglassError(
-                f"cannot add: {name} is {value}, but {before.get(name)} in the run to add to; "
-                "give the same settings, or another folder with -o"
+                f"cannot add: {name} is {value}, but {before.get(name)} in the existing run; use the same "
+                "settings, or choose another folder with -o"
             )
     identities = {(model["model"], model["options"]): model["identity"] for model in record["models"]}
     for model in plan.models:
@@ -251,7 +254,7 @@ def check_addable(record: Mapping[str, Any], plan: Plan) -> None:
 
 
 def kept_keys(record: Mapping[str, Any], plan: Plan, finished: Mapping[str, Result]) -> list[str]:
-    """Return the keys of the earlier results that are kept: those that the plan does not compute."""
+    """Return the keys of the earlier results that are kept because the plan does not compute them."""
     planned = {row.key for row in plan.rows}
     return [key for key in record["keys"] if key in finished and key not in planned]
 
@@ -259,7 +262,7 @@ def kept_keys(record: Mapping[str, Any], plan: Plan, finished: Mapping[str, Resu
 def merged_record(
     record: Mapping[str, Any], earlier: Mapping[str, Any], keys: Sequence[str]
 ) -> dict[str, Any]:
-    """Return one record of both runs; entries that are computed from results already cover both."""
+    """Return one record of both runs; entries computed from results already cover both runs."""
     named = {(model["model"], model["options"]) for model in record["models"]}
     others = [model for model in earlier["models"] if (model["model"], model["options"]) not in named]
     return {
@@ -275,15 +278,15 @@ def merged_record(
 
 
 NOT_COMPARED = ("started", "finished", "verdicts", "outcomes", "agreement", "families", "models", "warnings")
-"""Entries of a record that may differ between equal runs, or that are compared in part."""
+"""Entries of a record that may differ between equal runs, or that are compared only in part."""
 
 
 def cached_run(plan: Plan, call: Mapping[str, Any], folder: RunFolder) -> Run | None:
-    """Return the run in the folder if it is complete, matches the plan, and has its table and page; else None.
+    """Return the run in the folder if it is complete, matches the plan, and has its table and page; otherwise None.
 
     Args:
         plan: the requested plan.
-        call: what `recorded_call` returned.
+        call: the result of `recorded_call`.
         folder: the opened folder.
     """
     keys = tuple(row.key for row in plan.rows)
@@ -303,7 +306,9 @@ def cached_run(plan: Plan, call: Mapping[str, Any], folder: RunFolder) -> Run | 
 
 
 def _is_same(held: Mapping[str, Any], asked_for: Mapping[str, Any]) -> bool:
-    """Return whether two records describe the same run: they differ only in times and in what encoding adds."""
+    """Return whether two records describe the same run, which means that they differ only in times and encoding
+    details.
+    """
     names = {*held, *asked_for} - {*NOT_COMPARED}
     if any(name not in held for name in ("verdicts", "agreement")) or any(
         name not in held or name not in asked_for or held[name] != asked_for[name] for name in names

@@ -1,7 +1,7 @@
-"""Compare a run with the reference audits: d of every published test on well-known models.
+"""Compare a run with the reference audits, which contain d of every published test on well-known models.
 
-`reference.tsv` is written by `make reference` with the default settings; docs/reference.md has the models, versions and
-dates.
+`reference.tsv` is written by `make reference` with the default settings; docs/reference.md has the models, versions
+and dates.
 """
 
 from __future__ import annotations
@@ -18,19 +18,21 @@ from weatherglass.metrics import DEFAULT_METRIC
 
 TABLE = "reference.tsv"
 SAME = 1e-6
-"""If every d differs by at most this, the model is the reference model itself, and is not compared with itself."""
+"""The largest difference in every d at which a model is taken to be the reference model itself, and is not compared
+with itself.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceStanding:
-    """Where a topic's d̄ lies among the reference models."""
+    """The position of a topic's d̄ among the reference models."""
 
     above: int
-    """Number of reference models with a smaller d̄."""
+    """The number of reference models with a smaller d̄."""
     models: int
-    """Number of reference models that have all of the tests."""
+    """The number of reference models that have all of the tests."""
     effect_sizes: Mapping[str, float]
-    """d̄ of each of these models over the same tests."""
+    """d̄ of each reference model over the same tests."""
 
 
 @cache
@@ -44,7 +46,7 @@ def reference_effect_sizes() -> dict[str, dict[str, float]]:
 
 
 def standing(rows: Sequence[Result], effect_sizes: Mapping[str, float | None]) -> ReferenceStanding | None:
-    """Return how the mean d of these results compares with the reference models; None if it cannot be compared."""
+    """Return the position of the mean d of some results among the reference models; None if it cannot be compared."""
     if any((r.metric, r.permute, r.ddof) != (DEFAULT_METRIC, "words", 1) for r in rows):
         return None
     own = {test: d for test, d in effect_sizes.items() if d is not None}

@@ -1,4 +1,4 @@
-"""Send values that a user registered to other processes, whose registries contain only installed ones."""
+"""Send values that a user registered to other processes, whose registries contain only installed values."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ REGISTRIES: dict[str, Registry[Any]] = {table.noun: table for table in (SIMILARI
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A registered value, pickled by reference, so with the place of its functions instead of their code."""
+    """A registered value, pickled by reference, that is, with the location of its functions instead of their code."""
 
     noun: str
-    """The noun of its registry: similarity, statistic or covariance estimator."""
+    """The noun of the value's registry: similarity, statistic or covariance estimator."""
     name: str
     pickled: bytes
 
@@ -46,17 +46,17 @@ def registrations_for(metrics: Sequence[Metric], estimator: str) -> tuple[Regist
     """Return the registrations that other processes need to compute these metrics.
 
     Raises:
-        WeatherglassError: for a value that cannot be pickled, such as a lambda.
+        WeatherglassError: if a value cannot be pickled, such as a lambda.
     """
     needed = [pair for metric in metrics for pair in getattr(metric, "registered", ())]
     return registrations_of([*needed, (ESTIMATORS, estimator)])
 
 
 def registrations_of(names: Iterable[tuple[Registry[Any], str]]) -> tuple[Registration, ...]:
-    """Return the registrations that other processes need to know these names of these registries.
+    """Return the registrations that other processes need for the given names of registries.
 
     Raises:
-        WeatherglassError: for a value that cannot be pickled, such as a lambda.
+        WeatherglassError: if a value cannot be pickled, such as a lambda.
     """
     by_noun: dict[str, list[str]] = {}
     for registry, name in names:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 NO_DIRECTION = "no clear direction"
 NO_P = "none: "
-"""Prefix of p_method if there is no p; the reason follows."""
+"""The prefix of p_method if there is no p; the reason follows it."""
 
 __all__ = [
     "COLUMNS",
@@ -42,102 +42,114 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class ResultKey:
-    """What was measured, by which metric, on which test and model, and which units were exchanged for p."""
+    """The identity of a result: the metric, the test, the model, the sets, and the units exchanged for p."""
 
     model: str = ""
-    """NAME of NAME=SPEC, or the spec."""
+    """The NAME of NAME=SPEC, or the spec."""
     options: str = ""
-    """Every choice made in encoding, defaults included."""
+    """Every encoding option, including defaults."""
     test: str = ""
     context: str = "word"
     sets: str = ""
-    """The roles of the sets that were used, such as "X A B": a metric may take a part of a test."""
+    """The roles of the sets that were used, such as "X A B"; a metric may use a part of a test."""
     categories: tuple[str, ...] = ("X", "Y", "A", "B")
-    """The names of these sets, targets first."""
+    """The names of the used sets, targets first."""
     metric: str
     permute: str
-    """What was exchanged: elements (the published procedure) or words."""
+    """The exchanged units: elements (the published procedure) or words."""
     alternative: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inference:
-    """p, intervals and robustness of the number."""
+    """The p, intervals and robustness of a value."""
 
     p_value: float
-    """Share of the permutations at least as extreme; see p_method."""
+    """The share of permutations that are at least as extreme; see p_method."""
     p_low: float | None
     p_high: float | None
     p_method: str
     p_floor: float
-    """The smallest p that sets of this size can reach."""
+    """The smallest p possible with sets of this size."""
     p_middle: float
-    """The best single estimate of the exact p; for certified bounds, p_value is the upper bound."""
+    """The best single estimate of the exact p; if there are certified bounds, p_value is the upper bound."""
     certified: bool
     """Whether [p_low, p_high] is certain to contain the exact p."""
     units_x: int = 0
-    """Exchangeable units of X: words, or elements with permute="elements"."""
+    """The number of exchangeable units of X, which are words, or elements with permute="elements"."""
     units_y: int = 0
     p_elements: float | None = None
-    """p with single sentences exchanged, as published, for tests with several sentences per word."""
+    """The p with single sentences exchanged, as published, for tests with several sentences per word."""
     effect_size_elements: float | None = None
     ci_low: float | None = None
-    """Interval of d at level 1 − alpha, for fixed attribute words (and templates)."""
+    """The interval of d at level 1 − alpha, for fixed attribute words (and templates)."""
     ci_high: float | None = None
     p_random: float | None = None
-    """p for random attributes: over target words and attribute words (and templates) of this kind, two-sided."""
+    """The two-sided p for random attributes, which generalises to other target words and attribute words (and
+    templates).
+    """
     effect_size_random: float | None = None
-    """d∞: d with infinitely many attribute words of this kind; None if that is not estimable."""
+    """d∞, the d with infinitely many attribute words; None if it is not estimable."""
     ci_random_low: float | None = None
     ci_random_high: float | None = None
     score_reliability: float | None = None
     """The share of the variance of word scores that is not due to the choice of attribute words."""
     robustness: Robustness | None = field(default=None, repr=False)
-    """Leave-one-out, null distribution, and why an interval is missing; None if they were not computed."""
+    """Leave-one-out values, the null distribution, and the reason if an interval is missing; None if they were not
+    computed.
+    """
     not_tested: str = ""
-    """Why the row is measured, not tested: X and Y differ in a shared token or template. Empty if it is tested."""
+    """The reason why the row is measured but not tested, such as a token shared within X or Y; empty if it is
+    tested.
+    """
     expected_level: float | None = None
-    """How often p by words would be ≤ 0.05 if every token were independent noise; only for a row that is not tested."""
+    """The probability that p by words is ≤ 0.05 if every token were independent noise; only for rows that are not
+    tested.
+    """
     tables: AttributeTables | None = field(default=None, repr=False, compare=False)
-    """The measures of target words (X first) to single attribute words; None if scores are not made of them."""
+    """The measures between target words (X first) and single attribute words; None if the scores are not based on
+    them.
+    """
     pieces: tuple[float, ...] | None = field(default=None, repr=False)
-    """The mean number of pieces of each target word's texts, X first; None if the tokenizer is not known."""
+    """The mean number of pieces of each target word's texts, X first; None if the tokenizer is unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """Fields that are known only when all results of a run are computed."""
+    """Fields that are known only after all results of a run are computed."""
 
     p_adjusted: float | None = None
-    """p corrected for the rows of the run, as in papers; no outcome depends on it."""
+    """The p corrected for the rows of the run, as in papers; no outcome depends on it."""
     mark: str = ""
-    """* where p ≤ alpha, ** where p_adjusted is too: only for tables of published procedures."""
+    """The mark * if p ≤ alpha, and ** if p_adjusted is, too; only for tables of published procedures."""
     outcome: str | None = None
-    """robust, limited, unconfirmed, small or inconclusive; None if the row is not tested or has no verdict."""
+    """The outcome: robust, limited, unconfirmed, small or inconclusive; None if the row is not tested or has no
+    verdict.
+    """
     limit: str | None = None
-    """What limits the outcome: attribute words, one word or pieces."""
+    """The reasons that limit the outcome: attribute words, one word or pieces."""
     marked: bool = False
     """Whether the row is significant after correction for the tests of its topic and for all topics."""
     p_max_t: float | None = None
-    """p adjusted for the tests of its topic."""
+    """The p adjusted for the tests of its topic."""
     p_pieces: float | None = None
-    """p with the number of pieces held fixed; None if there is nothing to hold fixed."""
+    """The p with the number of pieces held fixed; None if pieces do not vary."""
     effect_size_pieces: float | None = None
-    """d with the number of pieces held fixed."""
+    """The d with the number of pieces held fixed."""
     power: Mapping[str, float] = field(default_factory=dict, repr=False)
-    """Power of a test of this size, by effect size."""
+    """The power of a test of this size, by effect size."""
     minimum_detectable: float | None = None
     """The smallest d that a test of this size detects with 80 % power."""
     small: bool | None = None
-    """Whether |d| is shown to be smaller than the `smallest` of interest; None if none was stated."""
+    """Whether |d| is shown to be smaller than `smallest`, the smallest effect of interest; None if none was stated."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Result(ResultKey, Estimate, Inference, Judgement):
-    """One metric on one test and model: what was measured, the estimate, the inference, and the judgement."""
+    """The result of one metric on one test and model, with its identity, estimate, inference and judgement."""
 
     warnings: tuple[Warning, ...] = ()
-    """What a reader should know before quoting the number."""
+    """Facts that a reader should know before quoting the number."""
     notes: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """Details of the computation, such as out-of-vocabulary words and covariance estimates."""
     oov: str = ""
@@ -158,12 +170,14 @@ class Result(ResultKey, Estimate, Inference, Judgement):
 
     @property
     def why_no_p(self) -> str:
-        """Return why there is no p; empty if there is one."""
+        """Return why there is no p; empty if there is a p."""
         return self.p_method.removeprefix(NO_P) if self.p_method.startswith(NO_P) else ""
 
     @property
     def lean(self) -> int | None:
-        """Return 1 if X leans to A, -1 if it leans to B, 0 if to neither; None without a direction."""
+        """Return 1 if X leans to A, -1 if it leans to B, and 0 if it leans to neither; None if there is no
+        direction.
+        """
         bias = self.bias
         return None if math.isnan(bias) or not self.signed else (bias > 0) - (bias < 0)
 
@@ -176,7 +190,7 @@ class Result(ResultKey, Estimate, Inference, Judgement):
 
     @property
     def direction(self) -> str:
-        """Return the sign of d in words, only if the interval excludes the value without bias."""
+        """Return the sign of d in words, but only if the interval excludes the value without bias."""
         if math.isnan(self.bias):
             return f"none: {'all scores are equal' if self.info.from_scores else 'the value is not defined'}"
         if not self.signed:
@@ -201,7 +215,9 @@ class Result(ResultKey, Estimate, Inference, Judgement):
         return lean
 
     def direction_of(self, sign: int) -> str:
-        """Return what a value of this sign means in words; empty unless two targets were compared on two attributes."""
+        """Return in words what a value of this sign means; empty unless two targets were compared on two
+        attributes.
+        """
         if (len(self.target_sizes), len(self.attribute_sizes)) != (2, 2):
             return ""
         return direction([[category] for category in self.categories], sign)
@@ -214,13 +230,13 @@ class Result(ResultKey, Estimate, Inference, Judgement):
 
     @property
     def related_words(self) -> str:
-        """Return the words of a set that share a stem or a word, such as "B: her, hers"; empty if none do."""
+        """Return the words of a set that share a stem or a word, such as "B: her, hers"; empty if there are none."""
         found = [warning.values for warning in self.warnings if warning.kind == "related-words"]
         return "; ".join(f"{one.get('role')}: {', '.join(map(str, one.get('words', ())))}" for one in found)
 
     @property
     def row(self) -> str:
-        """Return the test, with the sets that were used if not all were: "weat6 (X A B)"."""
+        """Return the test, with the sets that were used if some were not: "weat6 (X A B)"."""
         return f"{self.test} ({self.sets})" if self.notes.get("part_of") else self.test
 
     @property
@@ -229,15 +245,17 @@ class Result(ResultKey, Estimate, Inference, Judgement):
         return bool(self.notes.get("part_of"))
 
     def units(self) -> tuple[int, int]:
-        """Return how many exchangeable units X and Y have: words, or elements."""
+        """Return the number of exchangeable units, which are words or elements, of X and of Y."""
         return self.units_x, self.units_y
 
     def columns(self) -> dict[str, str]:
-        """Return the row of results.tsv: numbers in full precision, unknown values as empty cells."""
+        """Return the row of results.tsv, with numbers in full precision and unknown values as empty cells."""
         return {name: cell(getattr(self, name)) for name in COLUMNS}
 
     def to_json(self) -> dict[str, Any]:
-        """Return a JSON-compatible dict of the columns of results.tsv and the fields it omits, with NaN as None."""
+        """Return a JSON-compatible dict of the columns of results.tsv and of the fields that it omits, with NaN as
+        None.
+        """
         record: dict[str, Any] = {name: getattr(self, name) for name in (*COLUMNS, *_BESIDE)}
         for name, value in record.items():
             if not isinstance(value, str | int | None):
@@ -296,7 +314,7 @@ COLUMNS: tuple[str, ...] = (
     ),
     *("p_adjusted", "oov", "fitted_words", "seconds"),
 )
-"""The columns of results.tsv: first the nine of May et al. (2019) in their order."""
+"""The columns of results.tsv, starting with the nine columns of May et al. (2019) in their order."""
 _NOT_PLAIN = (
     "info",
     "null",
@@ -310,13 +328,13 @@ _NOT_PLAIN = (
 )
 _STORED = tuple(f.name for f in fields(Result) if f.init and f.name not in _NOT_PLAIN)
 _NUMBERS = tuple(f.name for f in fields(Result) if f.init and f.type == "float")
-"""Fields that are NaN if they are not defined, never None."""
+"""Fields that are NaN, never None, if they are not defined."""
 _BESIDE = tuple(name for name in _STORED if name not in COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A test that could not be computed on a model, and why; other tests are not affected."""
+    """A test that could not be computed on a model, and the reason; other tests are not affected."""
 
     model: str
     test: str
@@ -324,15 +342,15 @@ class Failure:
 
 
 class UnitScore(NamedTuple):
-    """The score of a unit that the test permutes: an element, or a word with the mean over its elements."""
+    """The score of a unit that the test permutes, which is an element, or a word with the mean over its elements."""
 
     role: str
-    """The set that contains it."""
+    """The set that contains the unit."""
     name: str
     """The element's text, or the word."""
     score: float
     elements: int
-    """Number of elements in the mean."""
+    """The number of elements in the mean."""
 
 
 def unit_scores(scores: Sequence[ElementScore], permute: str) -> list[UnitScore]:
@@ -368,10 +386,10 @@ def finite(value: float) -> float | None:
 
 
 def plain_value(value: Any) -> Any:
-    """Return a value as JSON can store it.
+    """Return a value in a form that JSON can store.
 
-    A number that is not finite becomes None, a path its text, and an object with a name, such as an encoder or a test,
-    <class name>.
+    A number that is not finite becomes None. A path becomes its text. An object with a name, such as an encoder or a
+    test, becomes <class name>.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -408,7 +426,7 @@ class Mark(Enum):
     def __init__(self, glyph: str, ascii_glyph: str, words: str, stars: str = "") -> None:
         self.glyph = glyph
         self.ascii = ascii_glyph
-        """For output that cannot contain the glyph."""
+        """A replacement for output that cannot contain the glyph."""
         self.words = words
         self.stars = stars
         """The mark of a row in tables and figures for print; empty for a row of a published procedure."""
@@ -418,7 +436,7 @@ _MARKS = {mark.words: mark for mark in Mark}
 
 
 def mark_of(judged: Result | Verdict) -> Mark:
-    """Return the mark of a row of a complete run, or of a topic; a sanity check that is found is not marked."""
+    """Return the mark of a row of a complete run, or of a topic; a sanity check that was found is not marked."""
     if isinstance(judged, Result):
         only_measured = bool(judged.not_tested)
     else:
@@ -427,11 +445,11 @@ def mark_of(judged: Result | Verdict) -> Mark:
 
 
 def published_p(result: Result) -> float | None:
-    """Return the one-sided p of Caliskan et al. and May et al.; None if it does not follow from the result.
+    """Return the one-sided p of Caliskan et al. and May et al.; None if it cannot be computed from the result.
 
-    X and Y of the same size can be swapped, so that the statistic is symmetric around 0 under the null hypothesis: a
-    two-sided p is twice the one-sided one of the observed side. With d below 0, partitions that give the observed value
-    are not counted, usually one in very many.
+    If X and Y have the same size, they can be swapped, so that the statistic is symmetric around 0 under the null
+    hypothesis, and a two-sided p is twice the one-sided p of the observed side. If d is below 0, partitions with
+    exactly the observed value are not counted; usually there is only one.
     """
     if not result.info.from_scores or not result.signed:
         return None

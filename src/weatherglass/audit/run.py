@@ -1,4 +1,5 @@
-"""Define `Run`: results with the record of how they were computed, and methods to show, store and compare them.
+"""Define `Run`, which contains results and the record of their computation, with methods to show, store and compare
+them.
 
 The methods that show a run import `weatherglass.report.show`, a module of a higher layer, when they are called;
 `pyproject.toml` lists this exception.
@@ -29,12 +30,12 @@ if TYPE_CHECKING:
     from weatherglass.report.show import PlotKind
 
 JUDGED = ("complete", "incomplete")
-"""States of a run in which its family of tests is known; in other states p is not corrected."""
+"""States of a run in which its family of tests is known; in all other states, p is not corrected."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Run:
-    """Results with the record of how they were computed, and methods to show, store and compare them.
+    """Results and the record of their computation, with methods to show, store and compare them.
 
     >>> from weatherglass import run
     >>> run(tests="weat6")
@@ -46,42 +47,42 @@ class Run:
     record: dict[str, Any]
     """The content of run.json: versions, models, settings, hashes of inputs, missing words, warnings, citations."""
     keys: tuple[str, ...] = ()
-    """The key of each result, in their order."""
+    """The key of each result, in the order of the results."""
     folder: Path | None = None
-    """The folder that it is stored in; None if it is not stored."""
+    """The folder in which the run is stored; None if it is not stored."""
     label: str = field(default="run", kw_only=True, compare=False)
-    """Its name in reports of several runs, which is that of the folder."""
+    """The name of the run in reports of several runs, which is that of its folder."""
     lacking: tuple[str, ...] = field(default=(), kw_only=True)
-    """What is missing in the folder or could not be read."""
+    """Parts of the folder that are missing or could not be read."""
     judged: tuple[Verdict, ...] | None = field(default=None, kw_only=True, compare=False)
-    """What `verdicts` returns, if it is known already."""
+    """The verdicts, if they are already known."""
 
     def __repr__(self) -> str:
         return f"<Run: {self._title()}>"
 
     def stored_in(self, folder: Path) -> Run:
-        """Return this run with the folder that it is stored in."""
+        """Return this run, with the folder in which it is stored."""
         return replace(self, folder=folder, label=folder.resolve().name)
 
     @property
     def path(self) -> Path:
-        """Return the folder, or the label if the run is not stored, for messages."""
+        """Return the folder for messages, or the label if the run is not stored."""
         return self.folder or Path(self.label)
 
     @property
     def warnings(self) -> list[Warning]:
-        """Return the warnings of the run, then those of its tests and rows."""
+        """Return the warnings of the run, followed by those of its tests and rows."""
         return [as_warning(warning) for warning in self.record.get("warnings", [])]
 
     @property
     def notices(self) -> list[str]:
-        """Return notices for the top of a report: what is missing, and whether the run is finished."""
+        """Return notices for the top of a report on missing parts and on whether the run is finished."""
         status = self.record.get("status", "complete")
         if status == "complete":
             return list(self.lacking)
         if status == "incomplete":
-            return [*self.lacking, f"{self.state}; the others are shown."]
-        return [*self.lacking, f"The run is {self.state}; the results are those that were finished."]
+            return [*self.lacking, f"{self.state}; the other tests are shown."]
+        return [*self.lacking, f"The run is {self.state}; only finished results are shown."]
 
     @property
     def state(self) -> str:
@@ -97,10 +98,10 @@ class Run:
         return float(self.record["settings"]["alpha"])
 
     def verdicts(self, multiverse_p: MultiverseP | None = None) -> list[Verdict]:
-        """Return what the tests of each topic show together, by model and metric; none while the run is not finished.
+        """Return what the tests of each topic show together, by model and metric; empty until the run is finished.
 
         Args:
-            multiverse_p: p of the topics for which a multiverse was run.
+            multiverse_p: the p of each topic for which a multiverse was run.
         """
         if self.record.get("status") not in JUDGED:
             return []
@@ -113,7 +114,7 @@ class Run:
 
     @property
     def agreement(self) -> MetricAgreement | None:
-        """Return how the metrics agree, from the record; None with fewer than two metrics."""
+        """Return the agreement of the metrics, from the record; None if there are fewer than two metrics."""
         if not self.record.get("agreement"):
             return None
         from weatherglass.audit.agreement import MetricAgreement
@@ -122,7 +123,7 @@ class Run:
             return MetricAgreement.from_json(self.record["agreement"])
 
     def with_multiverse(self, topics: Sequence[Mapping[str, Any]]) -> Run:
-        """Return this run with verdicts that also take p of a multiverse into account.
+        """Return this run with verdicts that also account for the p of a multiverse.
 
         Args:
             topics: the topics in the output of `weatherglass multiverse --json`.
@@ -163,7 +164,7 @@ class Run:
         return positions[0]
 
     def compare(self, other: Run | str | Path, *, alpha: float | None = None) -> Comparison:
-        """Compare this run with another, effect by effect, each with an interval of its change.
+        """Compare this run with another, effect by effect, with an interval for each change.
 
         Args:
             other: a later run, or its folder.
@@ -178,7 +179,7 @@ class Run:
         return compare_runs(before, after, alpha=self.alpha if alpha is None else alpha)
 
     def save(self, folder: str | Path) -> Run:
-        """Store the run as `weatherglass run -o FOLDER` does: journal, table, record and page.
+        """Store the run like `weatherglass run -o FOLDER`, with journal, table, record and page.
 
         Returns:
             The same run with its folder.
@@ -201,10 +202,10 @@ class Run:
         return saved
 
     def report(self, path: str | Path | None = None) -> Path:
-        """Write the page: one file of HTML that needs no network.
+        """Write the page, which is one HTML file that needs no network.
 
         Args:
-            path: the file; by default report.html in the run's folder, else in the current one.
+            path: the file; by default, report.html in the run's folder or, if it is not stored, in the current folder.
 
         Returns:
             The file.
@@ -220,23 +221,24 @@ class Run:
         return file
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: verdicts and results, below 50 kB."""
+        """Return the HTML that a notebook shows, with verdicts and results, below 50 kB."""
         from weatherglass.report import show
 
         return show.run_html(self._title(), self.results, self.verdicts(), self.alpha, self.warnings)
 
     def to_frame(self, library: str | None = None) -> Any:
-        """Return one row per result: the columns of results.tsv, topic, context, direction and the names of the sets.
+        """Return a frame with one row per result: the columns of results.tsv, topic, context, direction and the names
+        of the sets.
 
         Args:
-            library: "polars" or "pandas"; by default the first of them that is installed.
+            library: "polars" or "pandas"; by default, the first of the two that is installed.
         """
         from weatherglass.report import show
 
         return show.to_frame(list(show.result_rows(self.results, self.record.get("topics", {}))), library)
 
     def verdict_frame(self, library: str | None = None) -> Any:
-        """Return one row per verdict: topic, model, metric, verdict, mean d, interval, p."""
+        """Return a frame with one row per verdict: topic, model, metric, verdict, mean d, interval, p."""
         from weatherglass.report import show
 
         return show.to_frame(list(show.verdict_rows(self.verdicts())), library)
@@ -247,7 +249,7 @@ class Run:
         Args:
             kind: topics (mean d of each topic with its tests), forest (d of each test with its interval), both with a
                 panel per model; matrix (tests down, models across), or curve (all d, sorted).
-            metric: the metric to draw; by default the first.
+            metric: the metric to draw; by default, the first.
             size: "one-column", "two-columns", a width such as "12cm", or both such as "16x9cm" or "6.3x4in"; a curve
                 has a fixed size.
 
@@ -255,14 +257,14 @@ class Run:
             The axes; with a panel per model, those of the first panel (`axes.figure.axes` has all).
 
         Raises:
-            UnknownNameError: for another kind, or a metric that the run does not have.
+            UnknownNameError: if the kind is unknown, or the run does not have the metric.
         """
         from weatherglass.report import show
 
         return show.run_plot(self, kind, metric, size)
 
     def to_latex(self, label: str = "tab:weatherglass") -> str:
-        """Return a booktabs table for a paper: d, interval and p of every test.
+        """Return a booktabs table for a paper, with d, interval and p of every test.
 
         Args:
             label: the label for \\ref.
@@ -284,19 +286,19 @@ class Run:
         return show.model_card_block(self.results, self.record, self.verdicts())
 
     def methods(self) -> str:
-        """Return a methods paragraph for a paper: how the numbers were computed."""
+        """Return a methods paragraph for a paper, which explains how the numbers were computed."""
         from weatherglass.report import show
 
         return show.methods_paragraph(self.results, self.record)
 
     def sentences(self) -> list[str]:
-        """Return for each verdict what you may write in a paper, what you may not, and what to cite."""
+        """Return, for each verdict, what you may write in a paper, what you may not write, and what to cite."""
         from weatherglass.report import show
 
         return show.sentences(self.verdicts(), self.alpha)
 
     def bibtex(self) -> str:
-        """Return BibTeX entries of the papers behind the tests and the correction, and of the software."""
+        """Return BibTeX entries for the papers behind the tests and the correction, and for the software."""
         from weatherglass.report import show
 
         return show.bibtex(self.record)
@@ -323,7 +325,7 @@ class Run:
         return unknown(f"test in {self.path}", test, self._distinct("test", range(len(self.results))))
 
     def _choices(self, positions: Sequence[int]) -> str:
-        """Return the option that would select one result."""
+        """Return the options that would select one result."""
         for name in ("model", "metric"):
             present = self._distinct(name, positions)
             if len(present) > 1:
@@ -339,7 +341,7 @@ class Run:
 
 @contextmanager
 def reading_run(path: Path) -> Iterator[None]:
-    """Report any exception of the block, which uses the files of a run, in one line with the folder.
+    """Report any exception in a block that uses the files of a run in one line with the folder.
 
     A record that was edited and given a new checksum may contain anything.
 

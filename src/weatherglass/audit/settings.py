@@ -1,4 +1,4 @@
-"""Define `Settings`, every option of a run: how tests are evaluated and judged."""
+"""Define `Settings`, which contains every option for evaluating and judging tests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PERMUTE = ("elements", "words")
 TRUST = ("all", "mean", "none")
 CI = ("jackknife", "bca", "none")
 JUDGING = ("correction", "family", "smallest")
-"""Fields that change how results are judged, not the results; they are not part of a result's key."""
+"""Fields that affect how results are judged, but not the results; they are not part of a result's key."""
 
 Synonyms = Mapping[str, Sequence[str]]
 
@@ -39,11 +39,11 @@ HOW_P, MARKS, BESIDE, COVARIANCE = (
     "What is reported with d",
     "Covariance of mahalanobis",
 )
-"""Groups of the settings in the help."""
+"""The groups of settings in the help."""
 
 
 def _option(default: Any, group: str, help: str, choices: str | Sequence[str] = (), **range: int) -> Any:
-    """Return a field with the metadata from which the command line makes an option.
+    """Return a field with the metadata for an option of the command line.
 
     Args:
         default: the default value.
@@ -81,10 +81,10 @@ class Settings:
         "stats.permutation:ALTERNATIVES",
     )
     permute: str = _option(
-        "words", HOW_P, "What is exchanged: words, or elements (single sentences, as published).", PERMUTE
+        "words", HOW_P, "Units to exchange: words, or elements (single sentences, as published).", PERMUTE
     )
     ddof: int = _option(
-        1, HOW_P, "1: standard deviation with n - 1, as in the papers; 0: with n.", min=0, max=1
+        1, HOW_P, "Divide the variance by n - 1 (1, as in the papers) or by n (0).", min=0, max=1
     )
     alpha: float = _option(0.05, MARKS, "Significance level; intervals are at 1 - alpha.")
     smallest: float | None = _option(
@@ -97,14 +97,14 @@ class Settings:
         "stats.multiplicity:CORRECTIONS",
     )
     family: int | None = _option(None, MARKS, "Number of tests to correct for, if this run has fewer.", min=1)
-    seed: int = _option(0, HOW_P, "Seed of the random draws, if there are any.", min=0)
+    seed: int = _option(0, HOW_P, "Seed of random draws.", min=0)
     precision: float = _option(0.01, HOW_P, "Relative gap of certified bounds.")
     budget: Budget = _option(Budget(), HOW_P, "Limit of time and memory for one p-value: seconds,memory.")
     covariance: str = _option(
         "glasso", COVARIANCE, "Estimator: glasso or ledoit-wolf.", "metrics.weat.covariance:ESTIMATORS"
     )
     synonyms: str | Synonyms | None = _option(
-        None, COVARIANCE, "Synonyms to estimate the covariance from: a TOML file, catalogue or wordnet."
+        None, COVARIANCE, "Synonyms for estimating the covariance: a TOML file, catalogue or wordnet."
     )
     ci: str = _option(
         "jackknife", BESIDE, "Interval of d: jackknife (agrees with p), bca (bootstrap) or none.", CI
@@ -159,7 +159,7 @@ class Settings:
         """Return these settings with some fields replaced.
 
         Raises:
-            WeatherglassError: if a field is unknown; the message names the nearest one.
+            WeatherglassError: if a field is unknown; the message names the nearest field.
         """
         check_setting_names(changes)
         return replace(self, **changes)
@@ -198,7 +198,7 @@ def check_setting_names(given: Iterable[str], function: Callable[..., Any] | Non
 
 
 def _check_synonyms(given: object) -> None:
-    """Refuse synonyms that are not a mapping from words to lists of words."""
+    """Refuse synonyms unless they are a mapping from words to lists of words."""
     if not isinstance(given, Mapping):
         raise wrong_type("synonyms", "a file, catalogue, wordnet, or a dict of lists of words", given)
     for word, others in given.items():
@@ -208,7 +208,8 @@ def _check_synonyms(given: object) -> None:
 def chosen_settings(
     settings: Settings | None, given: Mapping[str, Any], function: Callable[..., Any] | None = None
 ) -> Settings:
-    """Return the settings with some fields given by name; a profile sets its published tail, unit and level.
+    """Return the settings with some fields given by name; a profile sets the tail, unit and level of its paper or
+    tool.
 
     Args:
         settings: the settings to start from; the defaults if None.
@@ -216,7 +217,7 @@ def chosen_settings(
         function: the function that the user called; another of its arguments may have been meant.
 
     Raises:
-        WeatherglassError: for an unknown setting, or a value that it cannot have.
+        WeatherglassError: if a setting is unknown, or its value is not allowed.
     """
     check_setting_names(given, function)
     if settings is not None and not isinstance(settings, Settings):
@@ -232,7 +233,7 @@ def chosen_settings(
 
 
 def published_settings(profile: Profile) -> dict[str, Any]:
-    """Return the defaults of a paper or tool: single elements are exchanged, alpha is 0.01."""
+    """Return the defaults of a paper or tool: single elements are exchanged, and alpha is 0.01."""
     return {
         "profile": profile.name,
         "alternative": profile.alternatives[0],
@@ -245,13 +246,13 @@ def check_profile(profile: Profile, settings: Settings) -> None:
     """Refuse settings that contradict a profile.
 
     Raises:
-        WeatherglassError: if a setting contradicts the profile; the message names the setting to leave out.
+        WeatherglassError: if a setting contradicts the profile; the message names the setting to omit.
     """
     if settings.significance != "auto":
         raise WeatherglassError(
-            f"profile '{profile.name}' computes p in its own way; leave out significance '{settings.significance}'"
+            f"profile '{profile.name}' computes p in its own way; omit significance '{settings.significance}'"
         )
     if settings.ddof not in (1, profile.ddof):
-        raise WeatherglassError(f"profile '{profile.name}' divides by n - {profile.ddof}; leave out ddof")
+        raise WeatherglassError(f"profile '{profile.name}' divides by n - {profile.ddof}; omit ddof")
     if settings.profile == profile.name:
         profile.tail(settings.alternative)

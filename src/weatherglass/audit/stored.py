@@ -1,4 +1,4 @@
-"""Read a run from its folder: results and record, and what is missing."""
+"""Read a run from its folder: the results, the record, and what is missing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_run(path: Path) -> Run:
     """Read the run in a folder.
 
     Raises:
-        OutputError: if there is none, or one that this version cannot read.
+        OutputError: if the folder contains no run, or one that this version cannot read.
     """
     with reading_run(path), gc_paused():
         return _read_run(path, read_record(path))
@@ -101,7 +101,7 @@ def load_run(folder: str | Path) -> Run:
 
 
 def labelled(runs: Iterable[Run]) -> list[Run]:
-    """Return the runs with distinct labels: folders of the same name are numbered."""
+    """Return the runs with distinct labels; folders with the same name are numbered."""
     seen: dict[str, int] = {}
     named = []
     for run in runs:
@@ -112,7 +112,7 @@ def labelled(runs: Iterable[Run]) -> list[Run]:
 
 
 def record_if_readable(folder: Path) -> dict[str, Any] | None:
-    """Return the record of the run in a folder; None if there is none that this version can read."""
+    """Return the record of the run in a folder; None if this version cannot read one."""
     try:
         return read_record(folder)
     except OutputError:
@@ -127,7 +127,7 @@ def read_record(folder: Path) -> dict[str, Any]:
     """
     path = folder / RECORD
     if folder.suffix in (".html", ".json", ".jsonl", ".tsv") and not folder.is_dir():
-        raise OutputError(f"{folder}: a file of a run; give its folder: {folder.parent}")
+        raise OutputError(f"{folder}: this is a file of a run; give its folder: {folder.parent}")
     try:
         if path.exists():
             require_regular_file(path, OutputError)
@@ -150,5 +150,5 @@ def read_record(folder: Path) -> dict[str, Any]:
             "run the same command again to compute it in this format"
         )
     if state is State.UNKNOWN:
-        raise OutputError(f"{path}: it has no checksum, so that damage would not be noticed; {again}")
+        raise OutputError(f"{path}: it has no checksum, so damage would not be detected; {again}")
     return record

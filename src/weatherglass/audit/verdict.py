@@ -1,4 +1,6 @@
-"""Define `Verdict`, what the tests of one topic show together, with its reason, and how run.json stores outcomes."""
+"""Define `Verdict`, which states what the tests of one topic show together and why, and how run.json stores
+outcomes.
+"""
 
 from __future__ import annotations
 
@@ -12,30 +14,34 @@ from weatherglass.stats import Limit, Outcome
 from weatherglass.warnings import Warning
 
 CONTROL = "control"
-"""The topic of sanity checks: associations that almost everyone shares; they are not corrected with the topics."""
+"""The topic of sanity checks, which test associations that almost everyone shares; they are not corrected with the
+topics.
+"""
 ROW_WARNINGS = ("cannot-survive", "pieces")
 """The kinds of warnings that come with an outcome."""
 ROW_FIELDS = ("outcome", "limit", "marked", "p_max_t", "p_pieces", "effect_size_pieces")
-"""Fields of a row that its verdict sets; run.json stores them for each result."""
+"""Fields of a row that its verdict determines; run.json stores them for each result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What one model shows on one topic, by one metric."""
+    """The verdict on one model, one topic and one metric."""
 
     topic: str
-    """The topic; for a sanity check its two target sets."""
+    """The topic; for a sanity check, its two target sets."""
     model: str
     options: str
     metric: str
     outcome: str | None = None
-    """robust, limited, conflicting, isolated, unconfirmed, small or inconclusive; None if there can be none."""
+    """The outcome: robust, limited, conflicting, isolated, unconfirmed, small or inconclusive; None if there is
+    none.
+    """
     limit: str | None = None
-    """What limits the outcome: attribute words, one word, pieces or multiverse."""
+    """The reasons that limit the outcome: attribute words, one word, pieces or multiverse."""
     why: str = ""
     """The reason in one sentence."""
     check: bool = False
-    """Whether it is a sanity check, which has no outcome and is either found or not."""
+    """Whether this is a sanity check, which has no outcome and is either found or not."""
     found: bool | None = None
     """Whether a sanity check has p ≤ alpha in the expected direction, without correction; None for other topics."""
     sets: tuple[tuple[str, ...], ...] = ()
@@ -43,31 +49,31 @@ class Verdict:
     tests: tuple[str, ...]
     """The tests that are included."""
     measured: tuple[str, ...] = ()
-    """The tests that are measured, not tested."""
+    """The tests that are measured but not tested."""
     marked: tuple[str, ...] = ()
     """The tests that are significant after correction."""
     decisive: str = ""
-    """The test that the verdict rests on most."""
+    """The test on which the verdict depends most."""
     direction: str = ""
-    """What the sign of D means in words; empty if its interval contains 0."""
+    """The meaning of the sign of D in words; empty if the interval of D contains 0."""
     p: float | None = None
-    """p of D for fixed attributes, before correction."""
+    """The p of D for fixed attributes, before correction."""
     p_method: str = ""
-    """How p was computed."""
+    """The method by which p was computed."""
     p_adjusted: float | None = None
-    """The larger of p and p_pieces, after Holm over the topics."""
+    """The larger of p and p_pieces, corrected with Holm's method over the topics."""
     p_random: float | None = None
-    """p of D for random attributes."""
+    """The p of D for random attributes."""
     p_both_adjusted: float | None = None
-    """The largest of p, p_pieces and p_random, after Holm over the topics."""
+    """The largest of p, p_pieces and p_random, corrected with Holm's method over the topics."""
     p_pieces: float | None = None
-    """p of D with the number of pieces held fixed; None if there is nothing to hold fixed."""
+    """The p of D with the number of pieces held fixed; None if pieces do not vary."""
     multiverse_p: float | None = None
-    """p over all specifications of a multiverse, corrected; None if none was run."""
+    """The corrected p over all specifications of a multiverse; None if none was run."""
     family: int = 0
     """N, the number of topics of this model and metric that were corrected together; 1 for a sanity check."""
     effect_size: float | None = None
-    """D: the weighted mean of d; None if the metric has no d with a sign."""
+    """D, the weighted mean of d; None if the metric has no signed d."""
     ci_low: float | None = None
     ci_high: float | None = None
     effect_size_pieces: float | None = None
@@ -75,24 +81,24 @@ class Verdict:
     ci_pieces_low: float | None = None
     ci_pieces_high: float | None = None
     fragile: tuple[str, ...] = ()
-    """Words without which p of D is above alpha; computed only where the outcome depends on them."""
+    """Words without which the p of D is above alpha; they are computed only if the outcome depends on them."""
     placebo: float | None = None
-    """95 % of random divisions of the attribute words into A and B have a smaller |D|."""
+    """The |D| that 95 % of random divisions of the attribute words into A and B stay below."""
     effect_sizes: Mapping[str, float | None]
-    """d of each test that is included."""
+    """d of each included test."""
     tau2: float | None = None
-    """The variance of d over tests; only from six tests on."""
+    """The variance of d over tests; only for six or more tests."""
     further_low: float | None = None
-    """Prediction interval for d of a further test of this kind; only from six tests on."""
+    """The prediction interval for d of a further test on this topic; only for six or more tests."""
     further_high: float | None = None
     excluded_above: float | None = None
-    """The largest U: every test rules out |d| above it; None if it is unknown for a test."""
+    """The largest U; every test rules out |d| above it. None if U is unknown for a test."""
     minimum_detectable: float | None = None
-    """The smallest D that is found with 80 % power at the level after correction."""
+    """The smallest D that is detected with 80 % power at the corrected level."""
     human: Mapping[str, float]
-    """d of people in the Implicit Association Test, for the tests that have one."""
+    """The d of people in the Implicit Association Test, for the tests that have one."""
     reference: ReferenceStanding | None = None
-    """How the mean d compares with the reference models; None if they lack these tests or this metric."""
+    """The position of the mean d among the reference models; None if they lack the tests or the metric."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values by name."""
@@ -115,7 +121,9 @@ class Verdict:
 
 
 def outcomes_record(results: Sequence[Result]) -> list[list[Any]]:
-    """Return the outcome of each result as run.json stores it, so that a stored run need not be judged again."""
+    """Return the outcome of each result in the form that run.json stores, so that a stored run need not be judged
+    again.
+    """
     return [
         [
             *(getattr(result, name) for name in ROW_FIELDS),
@@ -138,13 +146,13 @@ def with_outcomes(results: Sequence[Result], outcomes: Sequence[Sequence[Any]]) 
 
 
 def with_fields(result: Result, fields: Mapping[str, Any], warnings: Iterable[Warning]) -> Result:
-    """Return a row with fields and warnings of its outcome, in place of those that it had."""
+    """Return a row with the fields and warnings of its outcome, which replace its earlier ones."""
     kept = (warning for warning in result.warnings if warning.kind not in ROW_WARNINGS)
     return replace(result, **fields, warnings=(*kept, *warnings))
 
 
 def reason(verdict: Verdict) -> str:
-    """Return the reason for the verdict, and what limits it."""
+    """Return the reason for the verdict, and its limits."""
     topics = f"{verdict.family} topic{'s' if verdict.family != 1 else ''}"
     corrected = f"p = {p_text(verdict.p_adjusted)} after correction for {topics}"
     pieces = ""
@@ -155,8 +163,8 @@ def reason(verdict: Verdict) -> str:
             random = f"{p_text(verdict.p_both_adjusted)} for random attributes"
             multiverse = " and in the multiverse" if verdict.multiverse_p is not None else ""
             if verdict.effect_size is None:  # sentence pairs, which have no attribute words
-                return f"{corrected}; it holds without any single unit{multiverse}"
-            return f"{corrected}, {random}; it holds without any single word{multiverse}"
+                return f"{corrected}; this remains so without any single unit{multiverse}"
+            return f"{corrected}, {random}; this remains so without any single word{multiverse}"
         case Outcome.LIMITED:
             return f"{corrected}; {_why_limited(verdict)}"
         case Outcome.CONFLICTING:
@@ -166,7 +174,7 @@ def reason(verdict: Verdict) -> str:
         case Outcome.ISOLATED:
             listed = ", ".join(verdict.marked)
             stand = "stands" if len(verdict.marked) == 1 else "stand"
-            return f"{listed} {stand} out, the mean of {len(verdict.tests)} tests does not ({corrected})"
+            return f"{listed} {stand} out, but the mean of {len(verdict.tests)} tests does not ({corrected})"
         case Outcome.UNCONFIRMED:
             return f"p = {p_text(verdict.p)}, but {corrected}{pieces}"
         case Outcome.SMALL:
@@ -177,7 +185,7 @@ def reason(verdict: Verdict) -> str:
             if excluded is not None:
                 why = f"|d| above {excluded:.2f} is ruled out"
             if least is not None:
-                why += f"; a mean d of {least:.2f} is found with 80 % power"
+                why += f"; a mean d of {least:.2f} would be detected with 80 % power"
             return why + pieces
 
 
@@ -187,7 +195,7 @@ def _why_limited(verdict: Verdict) -> str:
             return "p for random attributes cannot be computed"
         case Limit.ATTRIBUTES:
             p = p_text(verdict.p_both_adjusted)
-            return f"other attribute words may not show it (p = {p} for random attributes)"
+            return f"other attribute words may not show the effect (p = {p} for random attributes)"
         case Limit.ONE_WORD if verdict.fragile:
             number = len(verdict.fragile)
             which = f"'{verdict.fragile[0]}'" if number == 1 else f"any one of {number} words"

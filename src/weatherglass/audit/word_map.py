@@ -1,7 +1,8 @@
-"""Measure which of two attribute sets each word leans to, with its p, and whether facts agree.
+"""Measure which of two attribute sets each word leans to, with its p, and whether known facts agree.
 
-The effect of a word is that of WEFAT (Caliskan et al. 2017), or SC-WEAT (Toney & Caliskan 2021). With a column of
-facts, such as the share of women in an occupation, the effects are correlated with it, as Caliskan et al. do.
+The effect of a word is the effect size of WEFAT (Caliskan et al. 2017) or SC-WEAT (Toney & Caliskan 2021). With a
+column of facts, such as the share of women in an occupation, the effects are correlated with it, as Caliskan et al.
+do.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ from weatherglass.storage.reading import is_regular_file
 from weatherglass.storage.tables import TABLES
 
 BUDGET = Budget(seconds=0.05)
-"""The budget for p of one word; there are many words, so certified bounds within 1 % replace long counts."""
+"""The budget for the p of one word; since there are many words, certified bounds within 1 % replace long counts."""
 WORDS_IN_A_UNIT = 16
-"""Number of words per job, the same for every backend; a job takes less than a second."""
+"""The number of words per job, the same for every backend; a job takes less than a second."""
 DEFAULT_ATTRIBUTES = "weat7"
 LEAST_FACTS = 4
-"""Smallest number of words with a fact for a correlation and its interval."""
+"""The smallest number of words with a fact for which a correlation and its interval are computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +52,14 @@ class MappedWord:
 
     word: str
     effect_size: float
-    """Above 0 where it is nearer to A; NaN if it is equally near to all attributes."""
+    """The effect size, which is above 0 if the word is nearer to A; NaN if it is equally near to all attributes."""
     p_value: float
-    """Two-sided p of exchanging the labels of the attributes: exact, or certified bounds within 1 %."""
+    """The two-sided p from exchanging the labels of the attributes, which is exact or has certified bounds within 1
+    %.
+    """
     p_adjusted: float
     fact: float | None = None
-    """A fact about the word, such as the share of women in an occupation; None if none was given."""
+    """A fact about the word, such as the share of women in an occupation; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,7 @@ class FactCorrelation:
 
     r: float
     low: float
-    """95 % interval by Fisher's transformation, over words, for fixed attributes."""
+    """The 95 % interval from Fisher's transformation, over words, for fixed attributes."""
     high: float
     p_value: float
     words: int
@@ -73,7 +76,7 @@ class FactCorrelation:
 
 @dataclass(frozen=True, slots=True)
 class WordMap:
-    """Words from the one that leans most to A to the one that leans most to B."""
+    """A map of words, from the one that leans most to A to the one that leans most to B."""
 
     model: str
     a: str
@@ -82,11 +85,11 @@ class WordMap:
     correction: str
     words: tuple[MappedWord, ...]
     unknown: tuple[str, ...]
-    """Words, and attributes, that the model does not know."""
+    """Words and attributes that the model does not know."""
     facts: FactCorrelation | None
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values, NaN as None."""
+        """Return plain values, with NaN as None."""
         record = asdict(self)
         for word in record["words"]:
             word["effect_size"] = None if math.isnan(word["effect_size"]) else word["effect_size"]
@@ -105,23 +108,23 @@ def word_map(
     shared_dir: str | Path | None = None,
     progress: Progress | None = None,
 ) -> WordMap:
-    """Measure to which of two attribute sets each word leans.
+    """Measure which of two attribute sets each word leans to.
 
     The model may also come first, as in `run`: words(model, words, attributes). `words` and `word_map` are the same
     function.
 
     Args:
-        words: the words; a mapping or a pandas Series from words to facts, such as the share of women in an occupation;
-            or the path of a list or table (.txt, .csv, .tsv, .xlsx).
+        words: the words; a mapping or a pandas Series from words to facts, such as the share of women in an
+            occupation; or the path of a list or table (.txt, .csv, .tsv, .xlsx).
         attributes: a test whose A and B are used (weat7 has male and female terms), or two lists of words.
         model: a spec, or an object in memory, as `run` takes it.
         facts: the column of facts, if `words` is a table.
         correction: the correction over the words, holm or benjamini-hochberg.
         jobs: the number of local processes.
-        scheduler: a Dask cluster to use instead (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS with an engine
-            of another package.
+        scheduler: a Dask cluster to use instead (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS with an
+            engine of another package.
         shared_dir: a folder that all machines of the cluster see under the same path.
-        progress: told how far the work has come.
+        progress: an object that is told how far the work has come.
 
     Raises:
         WeatherglassError: if the attributes are not two sets, or fewer than two of a set are known.
@@ -141,7 +144,7 @@ def word_map(
     for (name, given), left in zip(sets, known.values(), strict=True):
         if len(left) < 2:
             raise UnitError(
-                f"{found.name} knows {len(left)} of the {len(given)} words of {name}; 2 are needed"
+                f"{found.name} knows {len(left)} of the {len(given)} words of {name}, but 2 are needed"
             )
     vectors = encodings.transformed(found.transforms)
     readable = [w for w in facts_of if encodings.known(w)]
@@ -165,7 +168,9 @@ def word_map(
 
 
 def _are_words(given: object) -> bool:
-    """Return whether this is a collection of texts, a mapping from words to numbers, or the path of a list of words."""
+    """Return whether an object is a collection of texts, a mapping from words to numbers, or the path of a list of
+    words.
+    """
     if isinstance(given, str | os.PathLike):
         path = Path(given)
         return path.suffix.lower() in (*TABLES, ".txt") and is_regular_file(path)
@@ -180,20 +185,20 @@ def _are_words(given: object) -> bool:
 
 
 def _is_series_of_numbers(given: object) -> bool:
-    """Return whether this is a pandas Series of numbers, whose index has the words."""
+    """Return whether an object is a pandas Series of numbers, with the words as its index."""
     kind = getattr(getattr(given, "dtype", None), "kind", "")
     return hasattr(given, "to_dict") and hasattr(given, "index") and kind in ("i", "u", "f")
 
 
 def _facts(words: Any, column: str | None) -> dict[str, float | None]:
-    """Return a fact by word, None for a word without one.
+    """Return the fact for each word; None for a word without one.
 
     Args:
         words: words in any form.
         column: the column of facts, if they are in a table.
 
     Raises:
-        WeatherglassError: if these are not words.
+        WeatherglassError: if the object does not contain words.
     """
     if not _are_words(words):
         raise wrong_type("words", "a list of words, a dict of numbers by word, or the path of a list", words)
@@ -205,7 +210,7 @@ def _facts(words: Any, column: str | None) -> dict[str, float | None]:
         words = {word: None if math.isnan(fact) else float(fact) for word, fact in words.to_dict().items()}
     facts: dict[str, float | None] = dict(words) if isinstance(words, Mapping) else dict.fromkeys(words)
     if not facts:
-        raise WeatherglassError("no words are given; a map needs at least one")
+        raise WeatherglassError("no words are given, but a map needs at least one")
     for word in facts:
         checked_text("a word", word)
     return facts
@@ -224,7 +229,7 @@ def _attribute_sets(given: object) -> list[tuple[str, Sequence[str]]]:
     test = given if isinstance(given, Test) else load_test(os.fspath(given))
     if len(test.attributes) != 2:
         raise WeatherglassError(
-            f"{test.name} has {len(test.attributes)} attribute sets; a map of words needs two"
+            f"{test.name} has {len(test.attributes)} attribute sets, but a map of words needs two"
         )
     return [(s.category, _texts(s)) for s in test.attributes]
 
@@ -236,14 +241,16 @@ def _texts(element_set: ElementSet) -> Sequence[str]:
 def _cosines(
     words: Sequence[str], attributes: Sequence[Sequence[str]], encodings: Encodings
 ) -> tuple[Matrix, int]:
-    """Return the standardised cosines of words to all attributes, and how many of the attributes are those of A."""
+    """Return the standardised cosines of words with all attributes, and the number of attributes that belong to A."""
     if not words:
-        raise UnitError("the model knows none of the words")
+        raise UnitError("the model does not know any of the words")
     rows = [encodings.vectors[[encodings.row[text] for text in texts]] for texts in (words, *attributes)]
     for texts, vectors in zip((words, *attributes), rows, strict=True):
         zero = ~vectors.any(axis=1)
         if zero.any():
-            raise UnitError(f"the vector of '{texts[int(np.argmax(zero))]}' is zero, so it has no cosine")
+            raise UnitError(
+                f"the vector of '{texts[int(np.argmax(zero))]}' is zero, so its cosine is undefined"
+            )
     return standardised_cosines(rows[0], np.concatenate(rows[1:])), len(attributes[0])
 
 
@@ -252,7 +259,7 @@ class WordUnit:
     """Some words whose p another process can compute."""
 
     table: Matrix
-    """A row per word: its standardised cosines to the attributes."""
+    """A row per word, with its standardised cosines with the attributes."""
     n_a: int
 
 

@@ -63,6 +63,6 @@ def scale_lines(d: float, low: float | None, high: float | None) -> Iterator[str
             ends = f" [{curve.dose(low):.2f}, {curve.dose(high):.2f}]"
         yield (
             f"d = {d:.2f} is the mean response to a dose of {curve.dose(d):.2f}{ends} {where}: as in a text where "
-            f"about {100 * curve.dose(d):.0f} % of such sentences follow the stereotype (50 %: no stereotype)."
+            f"about {100 * curve.dose(d):.0f} % of the sentences with both follow the stereotype (50 %: none)."
         )
     yield NOT_THEIRS

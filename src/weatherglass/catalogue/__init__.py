@@ -1,4 +1,6 @@
-"""Provide tests as data: published tests, readers and writers for the user's tests, and imports from other projects."""
+"""Provide tests as data: published tests, readers and writers for the user's own tests, and importers for other
+projects' files.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check tests from files and from Python: errors name file, line and key; warnings are about words."""
+"""Check tests from files and from Python. Errors name the file, the line and the key; warnings concern words."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from weatherglass.warnings import Warning
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file and its text, from which an error takes the line."""
+    """A file and its text, in which errors look up the line of a key."""
 
     path: Path
     text: str
 
     @classmethod
     def read(cls, path: Path) -> Source:
-        """Read a file as text, without a byte-order mark."""
+        """Read a file as text without a byte-order mark."""
         with reading_document(path, CatalogueError):
             content = path.read_bytes()
             try:
@@ -44,7 +44,7 @@ class Source:
         return CatalogueError(f"{place}: {key} {problem}")
 
     def _line_of(self, key: str) -> int | None:
-        """Return the line where a dotted key is set, or the deepest part of it that is found in order."""
+        """Return the line that sets a dotted key, or the line of the deepest part of the key that occurs in order."""
         position, matched = 0, False
         first, *others = key.split(".")
         if array := re.fullmatch(r"(\w+)\[(\d+)\]", first):  # targets[2]: the second [[targets]] of TOML
@@ -64,7 +64,7 @@ class Source:
 
 
 def checked_texts(source: Source, key: str, value: object) -> list[str]:
-    """Return a list of texts after checking each."""
+    """Check each item and return a list of texts."""
     if not isinstance(value, list):
         raise source.error(key, f"should be a list of texts, but is {type_name(value)}")
     if not value:
@@ -75,7 +75,7 @@ def checked_texts(source: Source, key: str, value: object) -> list[str]:
 
 
 def checked_text(source: Source, key: str, value: object, part: str = "") -> str:
-    """Return a text that is not blank and contains no half characters."""
+    """Return a text after checking that it is not blank and contains no lone surrogates."""
     if not isinstance(value, str):
         raise source.error(key, f"{part}should be text, but is {type_name(value)}")
     if not value.strip():
@@ -86,7 +86,7 @@ def checked_text(source: Source, key: str, value: object, part: str = "") -> str
 
 
 def checked_name(source: Source, value: object) -> str:
-    """Return the name of a test, which must be valid as a file name and in a table."""
+    """Return the name of a test, which must be valid both as a file name and in a table."""
     name = checked_text(source, "name", value)
     if any(character in "/\\" or not character.isprintable() for character in name) or name.startswith("."):
         raise source.error("name", f"{name!r} has a slash or a control character, or begins with a dot")
@@ -94,7 +94,7 @@ def checked_name(source: Source, value: object) -> str:
 
 
 def type_name(value: object) -> str:
-    """Return the type of a value in words."""
+    """Return the type of a value in plain words."""
     names = {
         bool: "true or false",
         int: "a number",
@@ -107,12 +107,12 @@ def type_name(value: object) -> str:
 
 
 def belonging(language: str, sets: Sequence[ElementSet], names: Collection[str] = ()) -> list[Warning]:
-    """Return warnings about words of mixed script, of another script, and of another language.
+    """Return warnings about words in mixed scripts, in another script, or in another language.
 
     Args:
         language: the code of the test's language.
         sets: the sets of the test; sentences in them are skipped.
-        names: words whose class in the file is given name; these may occur in any language.
+        names: words whose class in the file is "given name", which may occur in any language.
     """
     elements = (element for element_set in sets for element in element_set.elements)
     words = dict.fromkeys(element.word.strip() for element in elements if not _is_sentence(element.word))

@@ -1,4 +1,4 @@
-"""Make a test in Python from lists of words, with the checks of a test file."""
+"""Make a test in Python from lists of words, with the same checks as for a test file."""
 
 from __future__ import annotations
 
@@ -45,12 +45,13 @@ def make_test(
     """Return a test made from your words (`weatherglass.test`): are X rather than Y associated with A rather than B?
 
     Args:
-        X: the first target set: a list of words, {"Nurses": [words]} to name it, or the name of a set in the catalogue.
-        Y: the second target set; not needed by a metric of one target set.
+        X: the first target set: a list of words, {"Nurses": [words]} to name it, or the name of a set in the
+            catalogue.
+        Y: the second target set; not needed for a metric with one target set.
         A: the first attribute set.
         B: the second attribute set.
         name: the name of the test in results.
-        topic: the subject; tests of one topic share a verdict.
+        topic: the subject; tests on one topic share a verdict.
         language: the code of the language.
         source: where the words come from, for readers.
         citation: the key of a paper.
@@ -73,7 +74,7 @@ def make_test(
     """
     place = _place(name)
     if (targets or attributes) and any(each is not None for each in (X, Y, A, B)):
-        raise place.error("targets", "and attributes replace X, Y, A and B; give one or the other")
+        raise place.error("targets", " and attributes replace X, Y, A and B; give either these or those")
     for key, text in {"topic": topic, "language": language, "source": source, "citation": citation}.items():
         if not isinstance(text, str):
             raise place.error(key, f"should be text, but is {type_name(text)}")
@@ -107,7 +108,7 @@ def sentences_of(
     classes: Mapping[str, str] | None = None,
     name: str | None = None,
 ) -> Test:
-    """Return the test in sentences; see `Test.sentences` for the arguments."""
+    """Return the test with its words in sentences; see `Test.sentences` for the arguments."""
     if given.context != "word":
         raise CatalogueError(f"test '{given.name}' is in sentences already: its context is {given.context}")
     known = {word for element_set in given.sets for word in element_set.words}
@@ -130,7 +131,7 @@ def sentences_of(
 
 def _known_word(given: Test, word: str, known: set[str], word_class: str) -> str:
     if word not in known:
-        raise CatalogueError(f"test '{given.name}': classes names '{word}', which is in no set")
+        raise CatalogueError(f"test '{given.name}': 'classes' names '{word}', which is not in any set")
     return word_class
 
 
@@ -160,5 +161,5 @@ def _set(place: Source, role: str, given: Words) -> tuple[ElementSet, list[Warni
 
 
 def _place(name: object) -> Source:
-    """Return the place of an error: the test's name, since there is no file."""
+    """Return the place for an error message: the test's name, since there is no file."""
     return Source(Path(f"test '{name}'"), "")

@@ -25,9 +25,9 @@ ROLES = {"targ1": "X", "targ2": "Y", "attr1": "A", "attr2": "B"}
 
 
 def read_jsonl(path: str | Path) -> Test:
-    """Read a test in the published format; the file gives its name, and other keys are ignored.
+    """Read a test in the published format; its name is that of the file, and other keys are ignored.
 
-    The format does not state the word of a sentence, so each element is its own word.
+    The format does not state which word a sentence is about, so each element counts as its own word.
 
     Raises:
         CatalogueError: if the file is malformed; the message names the file, the line and the key.
@@ -125,5 +125,5 @@ def _read_set(
 
 
 def _context(x: ElementSet, y: ElementSet) -> Context:
-    """Return the context: sentences if all targets end like sentences, since the format does not state it."""
+    """Return the context: "sentence" if all targets end like sentences, since the format does not state it."""
     return "sent" if all(text.rstrip().endswith((".", "!", "?")) for text in (*x.texts, *y.texts)) else "word"

@@ -1,7 +1,7 @@
-"""Read tests from tables: wide, with a column per set, or long, with a row per word.
+"""Read tests from tables, which are wide (a column per set) or long (a row per word).
 
 A table states the roles of its sets by names such as X or "X: maths", by a column `role`, or, if it has four columns,
-by their order. The reader refuses any other table with a one-line error that explains how to state the roles.
+by their order. Any other table is refused with a one-line error that explains how to state the roles.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ PARTS = {
     "topic": ("topic",),
     "language": ("language",),
 }
-"""The columns of a long table, and the names by which they are found."""
+"""The columns of a long table, and the headings by which they are recognised."""
 ROLES = dict(zip(range(4), set_roles(2, 2), strict=True))
 _NAMED_ROLE = re.compile(r"([XYAB])\s*[:=]\s*(.+)", re.IGNORECASE)
 _ROLE = re.compile(r"[XYAB]|[XA](?:[3-9]|[1-9]\d)")
 FEWEST_REPEATED = 3
-"""Minimum number of cells below the first for which recurring cells are taken for the names of sets."""
+"""The number of cells below the first from which recurring cells are taken to be the names of sets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sets:
-    """The sets of one test, and what the table states about them."""
+    """The sets of one test, and what the table states about their roles."""
 
     words: dict[str, list[str]]
-    """The words of each set by its name."""
+    """The words of each set, by the name of the set."""
     roles: dict[str, str]
     """The name of the set for each role, X, Y, A and B; empty if the table does not state them."""
     test: str = ""
@@ -59,12 +59,12 @@ class SetTable:
     layout: str
     tests: tuple[Sets, ...]
     stated: Mapping[str, str]
-    """The columns that the user named: set, word."""
+    """The columns that the user named, such as set and word."""
     notes: tuple[str, ...] = ()
 
     @property
     def described(self) -> str:
-        """Return the file and how it was read: "jobs.csv (CSV, comma, UTF-8, wide)"."""
+        """Return the file and its detected format: "jobs.csv (CSV, comma, UTF-8, wide)"."""
         return self.table.described(self.layout)
 
     def drafts(self) -> list[Draft]:
@@ -95,14 +95,15 @@ class SetTable:
         return Draft(name, targets, attributes, sets.language, sets.topic, self.described, notes=self.notes)
 
     def unclear_roles(self, sets: Sets) -> CatalogueError:
-        """Return the error for sets whose roles nobody stated."""
+        """Return the error for sets whose roles are not stated."""
         names = list(sets.words)
         roles = zip("XYAB", names, strict=False)
         example = ",".join(f"{part}={name}" for part, name in (*self.stated.items(), *roles))
         return CatalogueError(
-            f"{self.table.path}: {len(names)} sets ({shown(', '.join(names))}), but not which are compared; write the "
-            f"role before each name (X: {names[0]}), or run: weatherglass tests init {self.table.path.stem}.toml "
-            f"--from {self.table.path.name} --columns '{shown(example)}'"
+            f"{self.table.path}: {len(names)} sets ({shown(', '.join(names))}), but the file does not "
+            f"state which are compared; write the role before each name (X: {names[0]}), or run: "
+            f"weatherglass tests init {self.table.path.stem}.toml --from {self.table.path.name} --columns "
+            f"'{shown(example)}'"
         )
 
 
@@ -129,7 +130,7 @@ def table_tests(path: Path) -> list[Test]:
 
 
 def read_back(test: Test) -> str:
-    """Return what was read: "X maths (8 words), Y arts (8), A men (8), B women (8)"."""
+    """Return a summary of what was read: "X maths (8 words), Y arts (8), A men (8), B women (8)"."""
     named = [
         f"{role} {elements.category} ({len(elements)}{'' if number else ' words'})"
         for number, (role, elements) in enumerate(zip(test.roles, test.sets, strict=True))
@@ -155,7 +156,7 @@ def read_sets(
         header: whether the first row names the columns; without names, the columns are called 1, 2, …
 
     Raises:
-        CatalogueError: if the table is malformed or two layouts are possible; the message states the remedy.
+        CatalogueError: if the table is malformed or its layout is ambiguous; the message states the remedy.
     """
     table = read_table(path, CatalogueError, sheet=sheet)
     if not header:
@@ -175,7 +176,7 @@ def read_sets(
 
 
 def _parts(table: Table, stated: Mapping[str, str]) -> dict[str, int]:
-    """Return the columns of a long table that are stated or have one of the usual names."""
+    """Return the columns of a long table that the user named or that have one of the usual headings."""
     found = {part: column_named(table, name) for part, name in stated.items()}
     for place, cell in enumerate(table.rows[0].cells):
         for part, names in PARTS.items():
@@ -190,7 +191,7 @@ def _layout(
     """Return the layout of a table.
 
     Raises:
-        CatalogueError: if both are possible.
+        CatalogueError: if both layouts are possible.
     """
     if "word" in found and ("set" in found or "role" in found):
         return "long"
@@ -222,7 +223,9 @@ def _repeats(cells: Sequence[str]) -> bool:
 
 
 def _wide(table: Table, columns: Mapping[str, str]) -> list[Sets]:
-    """Return the sets of a table with a column per set; with four columns, their order gives the roles."""
+    """Return the sets of a table with a column per set; if there are four columns, their order determines the
+    roles.
+    """
     chosen = {role: column_named(table, name) for role, name in columns.items()}
     places = list(chosen.values()) or list(range(table.width))
     words: dict[str, list[str]] = {}
@@ -262,14 +265,16 @@ def _heading(table: Table, place: int) -> str:
     first = table.rows[0]
     if not first.cells[place]:
         raise CatalogueError(
-            f"{table.place(first)}: column {place + 1} has no name; the first row names the sets, so delete a title "
-            "above it, or use weatherglass tests init --from FILE --no-header"
+            f"{table.place(first)}: column {place + 1} has no name; the first row should name the sets, so "
+            "delete a title above it, or use weatherglass tests init --from FILE --no-header"
         )
     return first.cells[place]
 
 
 def _stated_role(heading: str) -> tuple[str, str]:
-    """Return the role that a heading states, empty if none, and the name of the set: "X: maths", "targ1"."""
+    """Return the role and the name of the set that a heading such as "X: maths" or "targ1" states; the role may be
+    empty.
+    """
     if match := _NAMED_ROLE.fullmatch(heading):
         return match[1].upper(), match[2]
     number = FILE_ROLES.get(heading.casefold())
@@ -318,7 +323,7 @@ def _take_role(table: Table, row: Row, roles: dict[str, str], given: str, name: 
 
 
 def _with_roles(table: Table, sets: Sets, columns: Mapping[str, str]) -> Sets:
-    """Return the sets with the roles that the user states, or that their names state."""
+    """Return the sets with the roles that the user or the sets' names state."""
     if columns:
         for name in columns.values():
             if name not in sets.words:
@@ -335,7 +340,7 @@ def _with_roles(table: Table, sets: Sets, columns: Mapping[str, str]) -> Sets:
 
 
 def _odd_words(table: Table, read: Sequence[Sets]) -> list[str]:
-    """Return a note for numbers in sets of words: Excel stores dates as numbers, and turns some words into dates."""
+    """Return a note about numbers in sets of words; Excel stores dates as numbers, and turns some words into dates."""
     odd = [word for sets in read for words in sets.words.values() for word in words if is_numeric([word])]
     if not odd or not table.from_sheet:
         return []

@@ -1,6 +1,6 @@
-"""Give sets, tests, topics and models names that people use: "men" for MaleNames, "all-MiniLM-L6-v2" for its path.
+"""Give sets, tests, topics and models readable names, such as "men" for MaleNames and "all-MiniLM-L6-v2" for a path.
 
-The terminal, pages, sentences, model cards, figures and tables take all their names from here.
+The terminal, pages, sentences, model cards, figures and tables take all their names from this module.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ GROUPS = {
     "LikableNotHostile": "likable",
     "UnlikableHostile": "unlikable",
 }
-"""Names of the published tests' categories, which are given without "Names" and "Terms"."""
+"""Readable names of the published categories, whose keys lack "Names" and "Terms"."""
 ADJECTIVES = frozenset(
     {
         *("pleasant", "unpleasant", "calm", "angry", "temporary", "permanent"),
         *("competent", "incompetent", "likable", "unlikable"),
     }
 )
-"""Names of sets that are adjectives: "pleasant words", not "words for pleasant"."""
+"""Names of sets that are adjectives, as in "pleasant words" (not "words for pleasant")."""
 PROPER = frozenset({"Islam", "Christianity", "Judaism"})
 """Names that keep their capital letter."""
 KINDS = {"Names": "names", "Terms": "group terms"}
@@ -47,6 +47,7 @@ CONTEXTS = {
     "sent-unbleached": "in a telling sentence",
     "paragraph": "in a vignette",
     "pair": "sentence pairs",
+    "corpus": "in a corpus",
 }
 LISTS = {
     "weat4": "names from a résumé study",
@@ -59,7 +60,7 @@ LISTS = {
     "heilman_double_bind_likable_1+3-": "in a vignette, sentences 1 and 3",
     "heilman_double_bind_likable_1-": "in a vignette, sentence 1",
 }
-"""What distinguishes a published test from others of the same categories and context."""
+"""The phrase that distinguishes a published test from others with the same categories and context."""
 TOPICS = {
     "race and valence": "race and pleasantness",
     "age and valence": "age and pleasantness",
@@ -70,11 +71,11 @@ TOPICS = {
 }
 """Readable names of topics."""
 MOST_JOINED = 3
-"""Number of set names in one phrase; further ones are only counted."""
+"""The number of set names in one phrase; further names are only counted."""
 
 
 def set_name(category: str) -> str:
-    """Return a readable name of a set; "Names" and "Terms" at its end are left out, and CamelCase gets spaces.
+    """Return a readable name of a set, without "Names" or "Terms" at its end and with spaces in CamelCase.
 
     >>> set_name("MaleNames"), set_name("EntryLevelJobs"), set_name("my list"), set_name("IATCareer")
     ('men', 'entry level jobs', 'my list', 'IAT Career')
@@ -111,7 +112,7 @@ def words_for(categories: Iterable[str]) -> str:
 
 
 Sets = Sequence[Sequence[str]]
-"""The categories of X, Y, A and B; for a topic, those of all its tests."""
+"""The categories of X, Y, A and B; for a topic, the categories of all its tests."""
 
 
 def sets_of(categories: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
@@ -127,7 +128,7 @@ def sets_of(categories: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
 
 
 def contrast(sets: Sets) -> str:
-    """Return a short phrase for a positive d; only the names unless there are two target and two attribute sets.
+    """Return a short phrase for a positive d, or only the names unless there are two target and two attribute sets.
 
     >>> contrast([["MaleNames"], ["FemaleNames"], ["Career"], ["Family"]])
     'men with career · women with family'
@@ -154,7 +155,7 @@ def direction(sets: Sets, sign: int) -> str:
 
 
 def nearer(sets: Sets, sign: int) -> str:
-    """Return a quotable clause for an effect of this sign; empty as for `direction`.
+    """Return a clause to quote for an effect of this sign; empty in the same cases as `direction`.
 
     >>> nearer([["Flowers"], ["Insects"], ["Pleasant"], ["Unpleasant"]], 1)
     'words for flowers are nearer to pleasant words, words for insects to unpleasant words'
@@ -168,7 +169,7 @@ def nearer(sets: Sets, sign: int) -> str:
 
 
 def human_name(categories: Sequence[str]) -> str:
-    """Return a heading for one test: a short phrase for a positive d.
+    """Return a heading for one test, which is a short phrase for a positive d.
 
     >>> human_name(["MaleNames", "FemaleNames", "Career", "Family"])
     'Men–career, women–family'
@@ -181,12 +182,12 @@ def human_name(categories: Sequence[str]) -> str:
 
 
 def list_name(test: str, categories: Sequence[str], context: str) -> str:
-    """Return which kinds of words a test uses, and in which context.
+    """Return the kind of words that a test uses, and their context.
 
     >>> list_name("sent-weat6", ["MaleNames", "FemaleNames", "Career", "Family"], "sent")
     'names, in sentences'
     """
-    base = test.removeprefix("sent-")
+    base = test.removeprefix("sent-").removeprefix("context-")
     if base in LISTS:
         known = LISTS[base]
         return known if "vignette" in known else f"{known}, {CONTEXTS.get(context, context)}"
@@ -211,7 +212,7 @@ def topic_name(topic: str) -> str:
 
 
 def capitalised(text: str) -> str:
-    """Return the text with a capital first letter, also after a quotation mark; a symbol like p is unchanged.
+    """Return the text with a capital first letter, even after a quotation mark; a symbol like p is unchanged.
 
     >>> capitalised("“angry Black woman”"), capitalised("p = 0.02")
     ('“Angry Black woman”', 'p = 0.02')
@@ -233,7 +234,7 @@ def model_name(model: str) -> str:
 
 
 def model_names(models: Sequence[str]) -> list[str]:
-    """Return distinct names of models, with as much of the path and the options as that needs.
+    """Return distinct names of models, with as much of the path and options as is needed to distinguish them.
 
     >>> model_names(["a/small/model", "a/large/model", "wordllama"])
     ['small/model', 'large/model', 'wordllama']
@@ -257,7 +258,7 @@ def _end(model: str, parts: int) -> str:
 
 
 def shortened_name(name: str, longest: int) -> str:
-    """Return a name cut at its beginning, since its end distinguishes models.
+    """Return a name shortened at its beginning, since its end distinguishes models.
 
     >>> shortened_name("wordllama", 24), shortened_name("all-MiniLM-L6-v2-and-more", 12)
     ('wordllama', '…v2-and-more')

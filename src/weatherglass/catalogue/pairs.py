@@ -1,8 +1,10 @@
-"""Build tests of sentence pairs: which of two sentences does a language model find more probable? (docs/methods 16)
+"""Build tests of sentence pairs, which ask which of two sentences a language model finds more probable (docs/methods
+16).
 
 A test of pairs is a `Test` with the context "pair" and without attribute sets. Its target sets have one sentence for
-each pair, in the same order: X the stereotypical ones, Y the others and, if there is a third set, unrelated ones. The
-word of both sentences of a pair is its unit: its term or template, or the pair itself.
+each pair, in the same order: X has the stereotypical sentences, Y the others, and an optional third set unrelated
+sentences. The `word` of both sentences of a pair identifies its unit, which is its term, its template, or the pair
+itself.
 """
 
 from __future__ import annotations
@@ -18,28 +20,30 @@ from weatherglass.storage.documents import shipped_toml
 
 CATEGORIES = ("stereotype", "anti-stereotype", "unrelated")
 SLOT = "{}"
-"""The place of the word in a template of a pair."""
+"""The slot for the word in the template of a pair."""
 PAIRS = "pairs"
-"""The name of all pair tests of the catalogue: -t pairs."""
+"""The name of all pair tests of the catalogue, as in -t pairs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two sentences that differ in who they are about, or in what they say of them."""
+    """Two sentences that differ in the people they are about, or in what they say about them."""
 
     more: str
     """The sentence that agrees with the stereotype."""
     less: str
     term: str = ""
-    """The word that the pair is about; pairs of one term are one unit. Empty if every pair is its own unit."""
+    """The word that the pair is about; all pairs with the same term are one unit. Empty if every pair is its own
+    unit.
+    """
     unrelated: str = ""
-    """A sentence that makes no sense, where there is one."""
+    """A meaningless sentence, if there is one."""
     template: str = ""
     """The part that the sentences share, with {} in the place of the word in which they differ."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Return the two or three sentences."""
+        """Return the two or three sentences of the pair."""
         return (self.more, self.less, self.unrelated) if self.unrelated else (self.more, self.less)
 
 
@@ -55,11 +59,11 @@ def pair_test(
     """Return a test of sentence pairs.
 
     Raises:
-        CatalogueError: for a pair with two identical sentences, an empty one, or one that does not fit its template,
-            and if only some of the pairs have an unrelated sentence.
+        CatalogueError: if a pair has identical sentences, an empty sentence, or one that does not fit its template, or
+            if only some pairs have an unrelated sentence.
     """
     if not pairs:
-        raise CatalogueError(f"test '{name}': has no pair")
+        raise CatalogueError(f"test '{name}': contains no pair")
     for number, pair in enumerate(pairs, 1):
         if problem := _problem(pair, len(pairs[0].sentences)):
             raise CatalogueError(f"test '{name}', pair {number}: {problem}")
@@ -79,7 +83,7 @@ def _problem(pair: Pair, size: int) -> str:
     if pair.more == pair.less:
         return f"both sentences are {pair.more!r}"
     if len(pair.sentences) != size:
-        return "either all pairs have an unrelated sentence, or none"
+        return "an unrelated sentence is missing; give one in every pair, or in none"
     if pair.template:
         if pair.template.count(SLOT) != 1:
             return f"the template {pair.template!r} should contain {SLOT} once"
@@ -102,7 +106,7 @@ def word_span(sentence: str, template: str | None) -> tuple[int, int] | None:
 
 
 def pairs_of(test: Test) -> Iterator[Pair]:
-    """Yield the pairs of a test of pairs."""
+    """Yield the pairs of a pair test."""
     for number, elements in enumerate(zip(*(target.elements for target in test.targets), strict=True), 1):
         texts = [element.text for element in elements]
         term = elements[0].word if elements[0].word != f"pair {number}" else ""
@@ -123,10 +127,10 @@ def shipped_pair_test(name: str) -> Test:
 
 
 def read_entries(entries: Iterable[dict[str, Any]]) -> list[Pair]:
-    """Return the pairs of tables with the fields of `Pair` as keys.
+    """Return the pairs in tables whose keys are the fields of `Pair`.
 
     Raises:
-        CatalogueError: for another key, a missing sentence, or a value that is not text.
+        CatalogueError: if there is another key, a missing sentence, or a value that is not text.
     """
     pairs = []
     for number, entry in enumerate(entries, 1):

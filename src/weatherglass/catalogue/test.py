@@ -14,14 +14,16 @@ from weatherglass.errors import CatalogueError
 from weatherglass.languages.similar_words import shown_twins, twins_among
 from weatherglass.warnings import Warning
 
-Context = Literal["word", "sent", "sent-unbleached", "paragraph", "pair"]
+Context = Literal["word", "sent", "sent-unbleached", "paragraph", "pair", "corpus"]
 PAIR: Context = "pair"
 """The context of a test of sentence pairs, which has no attribute sets."""
+CORPUS: Context = "corpus"
+"""The context of a test of words in sentences of a corpus, which the run finds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """One text that is encoded, and the word it was made from."""
+    """One text to encode, and the word it was made from."""
 
     text: str
     word: str
@@ -32,7 +34,7 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class ElementSet:
-    """A category like Flowers, and the elements that represent it."""
+    """A category such as Flowers, and the elements that represent it."""
 
     category: str
     elements: tuple[Element, ...]
@@ -47,13 +49,13 @@ class ElementSet:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Return the word of each element, in order; a word recurs once per sentence."""
+        """Return the word of each element, in order; a word occurs once for each of its sentences."""
         return tuple(element.word for element in self.elements)
 
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """Target sets compared on their association with attribute sets; WEAT takes two and two.
+    """A test, which compares target sets by their association with attribute sets; WEAT takes two of each.
 
     >>> def words(category, *texts):
     ...     return ElementSet(category, tuple(Element(text, text) for text in texts))
@@ -67,14 +69,18 @@ class Test:
 
     name: str
     targets: tuple[ElementSet, ...]
-    """X, Y, X3, …: at least one; for WEAT X and Y, whose labels the null hypothesis exchanges."""
+    """The target sets X, Y, X3, …; at least one. For WEAT they are X and Y, whose labels are exchanged under the null
+    hypothesis.
+    """
     attributes: tuple[ElementSet, ...]
-    """A, B, A3, …: at least one, but none in a test of pairs; for WEAT, a positive effect means that X leans to A."""
+    """The attribute sets A, B, A3, …; none in a test of pairs, otherwise at least one. In WEAT, a positive effect
+    means that X leans to A.
+    """
     context: Context = "word"
     source: str = ""
-    """Paper and table, in words."""
+    """The paper and table, in words."""
     citation: str = ""
-    """Key of the paper to cite, such as caliskan2017; empty for a user's own test."""
+    """The key of the paper to cite, such as caliskan2017; empty for a user's own test."""
     warnings: tuple[Warning, ...] = ()
     """Problems that do not stop the test, such as elements that X and Y share."""
     language: str = "en"
@@ -82,11 +88,11 @@ class Test:
     topic: str = ""
     """The subject, such as "gender and career"; it does not change the result."""
     shape: tuple[int, int] = field(init=False, repr=False, compare=False)
-    """The numbers of target sets and of attribute sets."""
+    """The number of target sets and the number of attribute sets."""
     roles: tuple[str, ...] = field(init=False, repr=False, compare=False)
     """The name of each set in formulas and messages: X, Y, X3, … and A, B, A3, …"""
     sets: tuple[ElementSet, ...] = field(init=False, repr=False, compare=False)
-    """The target sets, then the attribute sets."""
+    """The target sets, followed by the attribute sets."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", (len(self.targets), len(self.attributes)))
@@ -94,7 +100,7 @@ class Test:
         object.__setattr__(self, "sets", (*self.targets, *self.attributes))
         for kind, sets in (("target", self.targets), ("attribute", self.attributes)):
             if not sets and (kind == "target" or self.context != PAIR):
-                raise CatalogueError(f"test '{self.name}': has no {kind} set; at least one is needed")
+                raise CatalogueError(f"test '{self.name}': it has no {kind} set, but needs at least one")
         for role, element_set in zip(self.roles, self.sets, strict=True):
             if not element_set.elements:
                 raise CatalogueError(f"test '{self.name}': set {role} ({element_set.category}) is empty")
@@ -119,8 +125,8 @@ class Test:
         """Return the test with every word in sentences.
 
         Args:
-            templates: sentences with {word}, or another slot of the language pack, for the word. The default is the
-                templates of the language, in English those of May et al. (2019).
+            templates: sentences with {word}, or another slot of the language pack, for the word. By default, the
+                templates of the language are used; in English, those of May et al. (2019).
             classes: the class of a word ("person noun", "given name", …) if templates of the pack depend on it.
             name: the name of the new test; sent-NAME by default.
 
@@ -150,7 +156,7 @@ class Test:
 
 
 def set_roles(targets: int, attributes: int) -> tuple[str, ...]:
-    """Return the roles for these numbers of sets: the letters of the papers for the first two, then numbers.
+    """Return the roles for these numbers of sets: the letters of the papers for the first two sets, then numbers.
 
     >>> set_roles(3, 1)
     ('X', 'Y', 'X3', 'A')
@@ -179,7 +185,7 @@ def distinct(role: str, category: str, elements: Iterable[Element]) -> tuple[Ele
 
 
 def overlaps(targets: Sequence[ElementSet], attributes: Sequence[ElementSet]) -> list[Warning]:
-    """Return a warning for each two target sets, or two attribute sets, that share elements or similar ones."""
+    """Return a warning for each pair of target sets, or of attribute sets, that share elements or similar ones."""
     roles = set_roles(len(targets), len(attributes))
     labelled_targets = zip(roles[: len(targets)], targets, strict=True)
     labelled_attributes = zip(roles[len(targets) :], attributes, strict=True)
@@ -200,6 +206,6 @@ def overlaps(targets: Sequence[ElementSet], attributes: Sequence[ElementSet]) ->
 
 
 def _twins_across(texts: Sequence[str], others: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return groups of different texts that look the same and occur on both sides."""
+    """Return groups of different texts that look the same and occur in both sets."""
     groups = twins_among((*texts, *others))
     return [group for group in groups if not (set(group) <= set(texts) or set(group) <= set(others))]

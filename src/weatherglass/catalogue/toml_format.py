@@ -1,4 +1,4 @@
-"""Read and write our own test format in TOML: any number of sets, word forms and templates."""
+"""Read and write weatherglass's own test format in TOML, with any number of sets, word forms and templates."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from weatherglass.catalogue.pairs import Pair, pair_test, pairs_of, read_entries
 from weatherglass.catalogue.published import lexicon, list_sets, word_set
 from weatherglass.catalogue.sentences import Template, in_sentences, pack_templates, read_templates
 from weatherglass.catalogue.test import (
+    CORPUS,
     PAIR,
     Context,
     Element,
@@ -41,7 +42,7 @@ from weatherglass.storage.documents import parsed_toml, reading_document
 from weatherglass.warnings import Warning
 
 LETTERS = {"targets": ("X", "Y"), "attributes": ("A", "B")}
-"""The keys of one or two sets of each kind; for more sets, the kind itself is the key of a list."""
+"""The keys for one or two sets of each kind; for more sets, the kind is the key of a list."""
 TEST_KEYS = (
     "name",
     "topic",
@@ -59,17 +60,17 @@ PAIR_KEYS = ("name", "topic", "language", "source", "citation", "pair")
 LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]+)*")
 SET_KEYS = ("set", "words", "sentences", "category", "class")
 PACK = "pack"
-"""A value of `templates` that means those of the language pack."""
+"""The value of `templates` that means the templates of the language pack."""
 
 
 @dataclass(frozen=True, slots=True)
 class TestFile:
-    """A test, with the word forms and templates that its file states."""
+    """A test, with the word forms and templates stated in its file."""
 
     __test__ = False  # the name is not for pytest
 
     test: Test
-    """The test before its words are put into templates."""
+    """The test before its words are inserted into templates."""
     lexicon: Lexicon
     """The classes and forms of words that the file states."""
     templates: list[Template] | None = None
@@ -77,7 +78,7 @@ class TestFile:
 
 
 def read_toml(path: str | Path) -> Test:
-    """Read a test in our own TOML format (docs/tests.md).
+    """Read a test in weatherglass's own TOML format (docs/tests.md).
 
     Raises:
         CatalogueError: if the file is malformed; the message names the file, the line and the key.
@@ -91,13 +92,13 @@ def read_toml(path: str | Path) -> Test:
 
 
 def read_test_file(path: str | Path) -> TestFile:
-    """Read a test with the word forms and templates that its file states."""
+    """Read a test with the word forms and templates stated in its file."""
     with reading_document(Path(path), CatalogueError):
         return _read_test(Source.read(Path(path)))
 
 
 def _read_pairs(source: Source, content: Mapping[str, Any]) -> TestFile:
-    """Read a test of sentence pairs: a table [[pair]] for each of them."""
+    """Read a test of sentence pairs, each of which is a table [[pair]]."""
     _no_other_keys(source, "", content, PAIR_KEYS)
     entries = content["pair"]
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
@@ -166,7 +167,7 @@ def _read_test(source: Source) -> TestFile:
 
 
 def to_toml(test: Test) -> str:
-    """Return a test in our own format; sentences are grouped by their word, each with its template."""
+    """Return a test in weatherglass's own format; sentences are grouped by their word, each with its template."""
     head = {
         "name": test.name,
         "topic": test.topic,
@@ -205,7 +206,7 @@ def to_toml(test: Test) -> str:
 
 
 def example(name: str) -> str:
-    """Return the test file that `weatherglass tests init` writes; it is valid, and its comments explain every key."""
+    """Return the test file that `weatherglass tests init` writes. It is valid, and its comments explain every key."""
     text = files(__package__).joinpath("example.toml").read_text(encoding="utf-8")
     return text.replace("{name}", name)
 
@@ -248,11 +249,11 @@ class _ParsedSet:
     elements: ElementSet
     warnings: list[Warning]
     classes: dict[str, str]
-    """The classes of its words, if the set states a `class` or is a set of the catalogue."""
+    """The classes of the words, if the set states a `class` or is a set of the catalogue."""
 
 
 def _set_entries(source: Source, content: Mapping[str, Any], kind: str) -> dict[str, object]:
-    """Return the sets of a kind by their key: X and Y, or targets[1], targets[2], …"""
+    """Return the sets of a kind by their keys: X and Y, or targets[1], targets[2], …"""
     letters = [letter for both in LETTERS.values() for letter in both if letter in content]
     lists = [each for each in LETTERS if each in content]
     if letters and lists:
@@ -270,7 +271,7 @@ def _set_entries(source: Source, content: Mapping[str, Any], kind: str) -> dict[
     if not isinstance(content[kind], list):
         raise source.error(kind, f"should be a list of sets ([[{kind}]]), but is {type_name(content[kind])}")
     if not content[kind]:
-        raise source.error(kind, "is empty; at least one set is needed")
+        raise source.error(kind, "is empty, but needs at least one set")
     return {f"{kind}[{number}]": entry for number, entry in enumerate(content[kind], start=1)}
 
 
@@ -293,7 +294,7 @@ def _read_set(source: Source, key: str, role: str, given: object, classes: _Clas
         known = lexicon().classes
         return _ParsedSet(element_set, [], {word: word_class or known[word] for word in element_set.words})
     if category is None:
-        raise source.error(key, "has no category; it names the set in results")
+        raise source.error(key, "has no category; add one, since it names the set in results")
     elements = (
         [Element(word, word) for word in checked_texts(source, f"{key}.words", entry["words"])]
         if forms == ["words"]
@@ -335,7 +336,7 @@ def _sentence_elements(source: Source, key: str, value: object) -> list[Element]
 
 
 def _read_context(source: Source, content: Mapping[str, Any], sets: Iterable[ElementSet]) -> Context:
-    known = get_args(Context)
+    known = [name for name in get_args(Context) if name != CORPUS]
     in_sentences = any(
         element.text != element.word for element_set in sets for element in element_set.elements
     )
@@ -355,14 +356,14 @@ def _read_language(source: Source, value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Classes:
-    """The classes that a test file may name: those of the language pack, and those of its own templates."""
+    """The classes that a test file may name: those of the language pack and those of the file's templates."""
 
     pack: Language | None
     own: tuple[str, ...]
 
     @classmethod
     def of(cls, language: str, content: Mapping[str, Any]) -> _Classes:
-        """Return the classes for a file; its templates are checked later."""
+        """Return the allowed classes for a file; its templates are checked later."""
         given = content.get("template", [])
         tables = [entry for entry in given if isinstance(entry, dict)] if isinstance(given, list) else []
         named = [entry.get("class", []) for entry in tables]
@@ -374,11 +375,11 @@ class _Classes:
 
     @property
     def names(self) -> list[str]:
-        """Return every class that a word may have; empty without a pack, when any class is allowed."""
+        """Return every class that a word may have; empty without a language pack, since any class is then allowed."""
         return list(dict.fromkeys([*(self.pack.word_classes() if self.pack else ()), *self.own]))
 
     def read(self, source: Source, key: str, word_class: object) -> str:
-        """Return a known class; "person" means "person noun"."""
+        """Return a class after checking that it is known; "person" means "person noun"."""
         if isinstance(word_class, str) and (self.pack is None or word_class in self.names):
             return word_class
         if isinstance(word_class, str) and f"{word_class} noun" in self.names:
@@ -390,7 +391,7 @@ class _Classes:
 def _read_words(
     source: Source, entry: object, stated: dict[str, str], present: set[str], classes: _Classes
 ) -> Lexicon:
-    """Read the table [words]; its classes override those that the sets state."""
+    """Read the table [words]; classes in it override those that the sets state."""
     known_forms = classes.pack.form_names() if classes.pack else []
     keys = ["classes", *known_forms]
     if not isinstance(entry, dict):
@@ -409,7 +410,7 @@ def _read_words(
 def _read_form(
     source: Source, form: str, entry: Mapping[str, Any], present: set[str], classes: _Classes
 ) -> dict[str, str]:
-    """Read a form of words: word = "form", or value = [words] for a form with few values."""
+    """Read a word form, written as word = "form", or as value = [words] for a form with few values."""
     values = classes.pack.form_values(form) if classes.pack else ()
     if values:
         for value in entry:
@@ -428,12 +429,14 @@ def _read_form(
 
 
 def _grouped(source: Source, key: str, entry: Mapping[str, Any], present: set[str]) -> dict[str, str]:
-    """Return the value under which each word is listed."""
+    """Return, for each word, the value under which it is listed."""
     listed: dict[str, str] = {}
     for value, words in entry.items():
         for word in checked_texts(source, f"{key}.{value}", words):
             if word not in present:
-                raise source.error(key, f"names '{word}', which is in no set{did_you_mean(word, present)}")
+                raise source.error(
+                    key, f"names '{word}', which is not in any set{did_you_mean(word, present)}"
+                )
             if listed.setdefault(word, value) != value:
                 raise source.error(key, f"puts '{word}' under {listed[word]} and under {value}")
     return listed
@@ -442,7 +445,7 @@ def _grouped(source: Source, key: str, entry: Mapping[str, Any], present: set[st
 def _read_templates(
     source: Source, content: Mapping[str, Any], language: str, stated: Lexicon, classes: _Classes
 ) -> list[Template] | None:
-    """Return the templates of the file, of files that it names, and of the pack, in this order; None without any."""
+    """Return the templates of the file, then of the files that it names, then of the pack; None if there are none."""
     if "template" not in content and "templates" not in content:
         _check_form_names(source, stated, classes, used=())
         return None
@@ -458,7 +461,8 @@ def _read_templates(
         if each == PACK:
             if classes.pack is None:
                 raise source.error(
-                    "templates", f"asks for those of the language pack, but there is no pack for '{language}'"
+                    "templates",
+                    f"asks for the templates of the language pack, but there is no pack for '{language}'",
                 )
             templates += pack_templates(classes.pack)
             continue
@@ -474,6 +478,6 @@ def _read_templates(
 
 
 def _check_form_names(source: Source, stated: Lexicon, classes: _Classes, used: Iterable[str]) -> None:
-    """Refuse a form under [words] that is neither known to the pack nor a slot of a template."""
+    """Refuse a form under [words] that neither the pack knows nor a template uses."""
     known = ["classes", *(classes.pack.form_names() if classes.pack else ()), *used]
     _no_other_keys(source, "words.", stated.forms, known)

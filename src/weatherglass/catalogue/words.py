@@ -1,4 +1,4 @@
-"""Read lists of words, with numbers that are known of them, from text files and tables."""
+"""Read lists of words, optionally with a known number for each word, from text files and tables."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from weatherglass.registry import shown
 from weatherglass.storage.tables import Row, Table, column_key, column_named, is_numeric, numbers, read_table
 
 MOST_WORDS = 1_000_000
-"""Words of a list, which may be a vocabulary."""
+"""The largest number of words in a list, which may be a vocabulary."""
 WORD_NAMES = ("word", "words", "term", "terms", "token")
-"""Names of the column that contains the words."""
+"""Headings of the column that contains the words."""
 _WORD_AND_NUMBER = re.compile(r".+[,;|\t]\s*[+-]?\d[\d.,]*\s*%?")
 
 
 @dataclass(frozen=True, slots=True)
 class WordList:
-    """Words, each with its number if a column of facts was asked for."""
+    """A list of words, each with its number if a column of facts was requested."""
 
     file: str
     """The name of the file."""
     words: dict[str, float | None]
     described: str
-    """What was read: "20 words from jobs.csv (CSV, comma, UTF-8)"."""
+    """A summary of what was read: "20 words from jobs.csv (CSV, comma, UTF-8)"."""
     notes: tuple[str, ...] = ()
     other_numbers: tuple[str, ...] = ()
-    """Columns of numbers that were not asked for."""
+    """Columns of numbers that were not requested."""
 
 
 def read_words(
@@ -45,15 +45,15 @@ def read_words(
 
     Args:
         path: the file.
-        facts: the name of a column of numbers; empty for the only one.
+        facts: the name of the column of numbers; empty if there is only one.
         column: the name of the column of the words, if the table has several columns of text.
         sheet: the sheet of an Excel file that has several.
-        repeats: whether a word may occur twice; the first counts.
+        repeats: whether a word may occur twice; its first row counts.
         error: the type of the error.
 
     Raises:
-        WeatherglassError: of the type `error`, with file, line and remedy, for a missing column, a duplicate word, or
-            a cell that is not a number.
+        WeatherglassError: of the type `error`, for a missing column, a duplicate word, or a cell that is not a number;
+            the message names the file, the line and the remedy.
     """
     table = read_table(path, error, sheet=sheet, most_rows=MOST_WORDS)
     body = table.rows[1:]
@@ -81,7 +81,7 @@ def read_words(
 
 
 def _has_header(table: Table, numeric: Sequence[int], names: Sequence[str]) -> bool:
-    """Return whether the first row names columns: by a known name, or as the only text in a column of numbers."""
+    """Return whether the first row is a header: it has a known name, or is the only text in a column of numbers."""
     first = table.rows[0].cells
     known = {*WORD_NAMES, *map(column_key, names)}
     return any(column_key(cell) in known for cell in first) or any(
@@ -100,8 +100,8 @@ def _word_column(table: Table, headed: bool, numeric: Sequence[int], column: str
         return text[0]
     named = ", ".join(table.rows[0].cells[place] for place in text)
     raise table.error(
-        f"{table.path}: {len(text)} columns of text; call the one with the words 'word' in the first row, or name it "
-        f"with --column (first row: {shown(named)})"
+        f"{table.path}: has {len(text)} columns of text; in the first row, call the one with the words "
+        f"'word', or name it with --column (first row: {shown(named)})"
     )
 
 
@@ -110,7 +110,8 @@ def _only_numbers(table: Table, numeric: Sequence[int]) -> int:
         named = ", ".join(table.rows[0].cells[place] for place in numeric)
         found = f"{len(numeric)} columns ({shown(named)})" if numeric else "no column"
         raise table.error(
-            f"{table.path}: {found} of numbers, but facts are one; give --words {table.path.name} --facts COLUMN"
+            f"{table.path}: has {found} of numbers, but needs one column of facts; name it with --words "
+            f"{table.path.name} --facts COLUMN"
         )
     return numeric[0]
 

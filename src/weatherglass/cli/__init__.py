@@ -1,4 +1,4 @@
-"""Run the command line: commands parse arguments, call the library and print."""
+"""Run the command line; commands parse arguments, call the library and print."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ COMMANDS = {
     "models": ("models:models", "List the kinds of models, and how to install and name each."),
     "try": (
         "models:try_model",
-        "Show how a model reads texts: their tokens, unknown words and nearest texts.",
+        "Show how a model reads texts, with their tokens, unknown words and nearest texts.",
     ),
     "encode": (
         "models:encode",
@@ -71,11 +71,11 @@ COMMANDS = {
     "cache": ("models:cache", "Show or clear the cache of encodings."),
     "docs": ("manual:docs", "Print a page of the manual, or the list of its pages."),
 }
-"""The place of each command and the first paragraph of its help, in the order of the help."""
+"""The place of each command and the first paragraph of its help, in help order."""
 
 
 def _answer(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
-    """Answer an option that needs no command, and exit."""
+    """Answer an option that needs no command, then exit."""
     if not asked or ctx.resilient_parsing:
         return
     if param.name == "version":
@@ -108,7 +108,7 @@ app = LazyGroup(
 
 
 def main() -> None:
-    """Run a command; an error is one line on stderr, never a traceback."""
+    """Run a command; an error is printed as one line on stderr, without a traceback."""
     # A command is short and makes few cycles; with Python's default threshold, searching them took 3 % of a run.
     gc.set_threshold(100_000, 20, 50)
     # Idle threads of BLAS sleep after 2^20 cycles; a short command would spend the default of 2^26 waiting.

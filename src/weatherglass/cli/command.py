@@ -1,4 +1,4 @@
-"""Build commands on click: grouped options, help that does not break words, examples, lazy imports."""
+"""Build commands on click, with grouped options, help that does not break words, examples and lazy imports."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from weatherglass.registry import unknown
 
 KEY = "weatherglass.command"
 WIDEST_NAME = 28
-"""Columns of an option's name in the help; the text of a wider name begins on the next line."""
+"""The number of columns for an option's name in the help; the text of a wider name begins on the next line."""
 GROUPS_FROM = 12
-"""Minimum number of parameters for which the help lists them in groups."""
+"""The number of parameters from which the help lists them in groups."""
 
 
 class Formatter(click.HelpFormatter):
-    """Format help with line breaks only between words; click also breaks names at their hyphens."""
+    """A formatter that breaks lines of help only between words, whereas click also breaks names at hyphens."""
 
     def write_text(self, text: str) -> None:
         """Write paragraphs."""
@@ -55,7 +55,7 @@ class Formatter(click.HelpFormatter):
 
 
 class HelpContext(click.Context):
-    """A context that uses our formatter."""
+    """A context that uses `Formatter`."""
 
     formatter_class = Formatter
 
@@ -69,14 +69,14 @@ class Option(click.Option):
         self.group = group
 
     def get_help_extra(self, ctx: click.Context) -> click.types.OptionHelpExtra:
-        """Return the default without the range, which click shows as x>=1; errors state it."""
+        """Return the default without the range, which click shows as x>=1; error messages state the range."""
         extra = super().get_help_extra(ctx)
         extra.pop("range", None)
         return extra
 
 
 class Argument(click.Argument):
-    """An argument with a help text, which click supports from 8.5 on."""
+    """An argument with a help text, which click supports from version 8.5."""
 
     def __init__(self, *names: Any, help: str, **given: Any) -> None:
         super().__init__(*names, **given)
@@ -105,7 +105,7 @@ def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 class Command(click.Command):
-    """A command whose help has its options in groups and ends with examples."""
+    """A command whose help shows its options in groups and ends with examples."""
 
     context_class = HelpContext
 
@@ -149,7 +149,7 @@ class CommandGroup(click.Group):
     command_class = Command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands; click would cut their texts at the width of a line, or after "et al."."""
+        """List the commands in full; click would cut their texts at the line width, or after "et al."."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, self.summary(ctx, name)) for name in self.list_commands(ctx)])
 
@@ -166,7 +166,7 @@ class CommandGroup(click.Group):
         """Return a command.
 
         Raises:
-            UnknownNameError: suggesting the nearest command.
+            UnknownNameError: if the command is unknown; the message suggests the nearest one.
         """
         found = super().get_command(ctx, cmd_name)
         if found is None and not cmd_name.startswith("-") and not ctx.resilient_parsing:
@@ -180,12 +180,12 @@ def first_paragraph(text: str) -> str:
 
 
 class LazyGroup(CommandGroup):
-    """The program; a command is imported when it is called, and the help imports none."""
+    """The program; a command is imported when it is called, and the help imports no command."""
 
     def __init__(
         self, places: Mapping[str, tuple[str, str]], examples: Sequence[str] = (), **given: Any
     ) -> None:
-        """Make the program.
+        """Set up the program.
 
         Args:
             places: for each command, "module:attribute" in weatherglass.cli and the first paragraph of its help.
@@ -212,7 +212,7 @@ class LazyGroup(CommandGroup):
         return self.places[name][1]
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the exit codes of all commands, then examples."""
+        """Write the exit codes of all commands, followed by examples."""
         with formatter.section("Exit codes"):
             formatter.write_dl([(str(code), meaning) for code, meaning in EXIT_CODES.items()])
         _write_examples(self.examples, formatter)

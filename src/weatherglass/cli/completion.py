@@ -27,7 +27,7 @@ STARTUP = {
 
 
 def names_in(place: str | Sequence[str]) -> Sequence[str]:
-    """Return the names of a list, or of a table or registry that is given as "module:attribute" of weatherglass."""
+    """Return the names of a list, or of a table or registry given as "module:attribute" of weatherglass."""
     if not isinstance(place, str):
         return place
     module, _, attribute = place.partition(":")
@@ -36,10 +36,10 @@ def names_in(place: str | Sequence[str]) -> Sequence[str]:
 
 
 class Choice(click.Choice[str]):
-    """One of a closed list of names, which is loaded when a value is checked or completed."""
+    """A type for one of a closed list of names, which is loaded when a value is checked or completed."""
 
     def __init__(self, names: str | Sequence[str]) -> None:
-        """Make the type.
+        """Set up the type.
 
         Args:
             names: the names, or "module:attribute" of them, since their module may be slow to import.
@@ -59,16 +59,16 @@ class Choice(click.Choice[str]):
         """Return the value.
 
         Raises:
-            UnknownNameError: suggesting the nearest name.
+            UnknownNameError: if the name is unknown; the message suggests the nearest one.
         """
         return one_of(max(param.opts, key=len) if param else "name", value, names_in(self.place))
 
 
 class Completed(click.types.StringParamType):
-    """Text that a shell completes with the results of a function of its beginning."""
+    """A text type that a shell completes with the results of a function of the text typed so far."""
 
     def __init__(self, complete: Callable[[click.Context, str], Iterable[str]]) -> None:
-        """Make the type from the function."""
+        """Set up the type with the completion function."""
         self._complete = complete
 
     def shell_complete(self, ctx: click.Context, param: Any, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
@@ -77,7 +77,7 @@ class Completed(click.types.StringParamType):
 
 
 class Folder(click.Path):
-    """A path for which a shell offers only folders; the command checks it."""
+    """A path type for which a shell offers only folders; the command itself checks the path."""
 
     def shell_complete(self, ctx: click.Context, param: Any, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
         """Leave the completion of folders to the shell."""
@@ -88,12 +88,12 @@ FILE, DIR = click.Path(path_type=Path), Folder(path_type=Path)
 
 
 def listed(names: str | Sequence[str]) -> Completed:
-    """Return the type of a text that begins with one of some names; the command checks it."""
+    """Return a type for a text that begins with one of some names; the command itself checks the text."""
     return Completed(lambda _, start: starting(start, names_in(names)))
 
 
 def comma_separated(names: str | Sequence[str]) -> Completed:
-    """Return the type of names that are separated by commas."""
+    """Return a type for names separated by commas."""
 
     def complete(_: click.Context, incomplete: str) -> list[str]:
         before, comma, start = incomplete.rpartition(",")
@@ -126,7 +126,7 @@ def metrics(_: click.Context, incomplete: str) -> list[str]:
 
 
 def models(_: click.Context, incomplete: str) -> list[str]:
-    """Return presets, kinds of models with a colon, and files, also after NAME=; after a bar, transforms."""
+    """Return presets, kinds of models with a colon, and files, also after NAME=; return transforms after a bar."""
     from weatherglass.encoders import DEFAULT_MODEL, known_kinds
     from weatherglass.encoders.spec import PRESETS
 
@@ -156,7 +156,9 @@ def starting(incomplete: str, names: Iterable[str]) -> list[str]:
 
 
 def paths(incomplete: str) -> list[str]:
-    """Return files and folders whose path begins with the text; empty for no text, so that names are not hidden."""
+    """Return files and folders whose path begins with the text; return none for an empty text, so that names are not
+    hidden.
+    """
     if not incomplete:
         return []
     folder, _, start = incomplete.rpartition("/")

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from weatherglass.warnings import Warning
 
 PIPE_WIDTH = 4000
-"""Width if the output is not a terminal, so that nothing is cut or wrapped."""
+"""The width if the output is not a terminal, so that nothing is cut or wrapped."""
 NARROWEST = 40
 NARROWEST_COLUMN = 3
 ERASE = "\r\x1b[K"
-"""Control sequence that erases the line of a terminal, where a progress bar may be drawn."""
+"""The control sequence that erases a terminal line, where a progress bar may be drawn."""
 EAST_ASIAN = ("zh", "ja", "ko")
-"""Locales whose terminals may draw characters of ambiguous width, as most of our marks are, two columns wide."""
+"""Locales whose terminals may draw characters of ambiguous width, such as most marks, two columns wide."""
 IN_ASCII = {
     **{"●": "#", "◐": "+", "◇": "!", "○": "o", "↔": "x", "≈": "~", "≠": "!", "…": "-", "─": "-", "•": "*"},
     **{"│": "|", "┼": "+", "−": "-", "–": "-", "×": "x", "≤": "<=", "≥": ">=", "→": "->", "“": '"', "”": '"'},
@@ -50,11 +50,11 @@ IN_ASCII = {
         "░": ".",
     },
 }
-"""Replacements of characters that a terminal does not support."""
+"""Replacements for characters that a terminal does not support."""
 
 
 def width_of(stream: TextIO | None = None) -> int:
-    """Return the columns of the terminal, or $COLUMNS; in a pipe, as many as any line needs."""
+    """Return the number of columns of the terminal, or $COLUMNS; in a pipe, as many as any line needs."""
     stream = stream or sys.stdout
     stated = os.environ.get("COLUMNS", "")
     if stated.isdigit() and int(stated):
@@ -90,7 +90,7 @@ def say(lines: Iterable[str], err: bool = False, whole: bool = False) -> None:
 
 
 def _styled(line: str, stream: TextIO) -> Callable[[str], str]:
-    """Return a function that makes a line bold or dim; unchanged in a pipe."""
+    """Return a function that makes a line bold or dim, or leaves it unchanged in a pipe."""
     from weatherglass.report.layout import Bold, Dim
 
     if not isinstance(line, Bold | Dim) or not is_terminal(stream):
@@ -99,7 +99,7 @@ def _styled(line: str, stream: TextIO) -> Callable[[str], str]:
 
 
 def complain(line: str) -> None:
-    """Print an error or a warning as one line on stderr, of at most 300 characters, without control characters."""
+    """Print an error or a warning as one line on stderr with at most 300 characters and no control characters."""
     with contextlib.suppress(OSError):  # a full disk or a closed pipe: it cannot be reported
         click.echo((ERASE if is_terminal(sys.stderr) else "") + short_line(line), err=True)
 
@@ -126,9 +126,10 @@ def set_apart(lines: Iterable[str]) -> None:
 
 @cache
 def is_plain(encoding: str | None) -> bool:
-    """Return whether our marks cannot be printed one column wide.
+    """Return whether the marks cannot be printed one column wide.
 
-    An encoding or the font of the Linux console may lack them; a terminal of an East Asian locale may draw them wide.
+    An encoding or the font of the Linux console may lack the marks, and a terminal in an East Asian locale may draw
+    them two columns wide.
     """
     locale = os.environ.get("LC_ALL") or os.environ.get("LC_CTYPE") or os.environ.get("LANG") or ""
     if os.environ.get("TERM") == "linux" or locale.startswith(EAST_ASIAN):
@@ -141,7 +142,7 @@ def is_plain(encoding: str | None) -> bool:
 
 
 def in_ascii(text: str, encoding: str | None = "ascii") -> str:
-    """Return the text with ASCII instead of our marks, and ? for other characters that the encoding lacks.
+    """Return the text with ASCII instead of the marks, and ? for other characters that the encoding lacks.
 
     >>> in_ascii("◐ weat5b  0.80  −0.13 …  1.25")
     '+ weat5b  0.80  -0.13 -  1.25'
@@ -174,7 +175,7 @@ def print_json(value: object, indent: int | None = 2) -> None:
 
 
 def send(document: str) -> None:
-    """Print a document: unchanged to a program, and with escapes for control characters to a terminal."""
+    """Print a document, unchanged to a program and with escaped control characters to a terminal."""
     sys.stdout.write(printable_lines(document) if sys.stdout.isatty() else document)
 
 

@@ -37,14 +37,14 @@ EXIT_CODES: Mapping[int, str] = {
 UNFORESEEN = 4
 INTERRUPTED = 130
 LONGEST_LOG = 1_000_000
-"""Characters. A message may contain a whole file."""
+"""The largest number of characters of a message, which may contain a whole file."""
 LEAST_REASON = 40
-"""Characters of a message that are always shown, even if the path of the log is long."""
+"""The number of characters of a message that are always shown, even if the path of the log is long."""
 LAST_SECOND = 253_402_300_799
 """The end of the year 9999, the last time that Python can represent."""
 HIDDEN = "***"
 SHORTEST_SECRET = 8
-"""Characters. Shorter values of variables with secret names are switches, such as TOKENIZERS_PARALLELISM=false."""
+"""The smallest length of a secret in characters; shorter values are switches, such as TOKENIZERS_PARALLELISM=false."""
 _SECRET_NAME = re.compile("key|token|secret|passw|auth|credential", re.IGNORECASE)
 _OPTION = re.compile(r"([\w.-]+)[=:]([^\s&|?;,'\"]+)")
 _IN_ADDRESS = re.compile(r"(?<=://)[^/\s@]+(?=@)")
@@ -123,14 +123,16 @@ def _code_of(error: BaseException) -> int:
         complain(f"weatherglass: {full}")
         return full.exit_code
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-        complain(f"weatherglass: {short_line(str(error.filename), 100)}: too long for the name of a file")
+        complain(
+            f"weatherglass: {short_line(str(error.filename), 100)}: this is too long for the name of a file"
+        )
         return WeatherglassError.exit_code
     complain(_line_of(error, _write_log(error)))
     return UNFORESEEN
 
 
 def _print_usage(error: click.ClickException) -> None:
-    """Print what is wrong with the command in one line, or the help if no command was given."""
+    """Print the mistake in the command in one line, or the help if no command was given."""
     context = getattr(error, "ctx", None)
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         with contextlib.suppress(OSError):
@@ -142,7 +144,7 @@ def _print_usage(error: click.ClickException) -> None:
 
 
 def _discard(stream: TextIO) -> None:
-    """Drop the buffer of a stream, so that the end of the process does not fail again."""
+    """Drop the buffer of a stream, so that the process does not fail again at its end."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -204,7 +206,7 @@ def _print_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Print a warning without its line of code, which is not the user's."""
+    """Print a warning without its line of code, which does not belong to the user."""
     del filename, lineno, line, file
     kind = "" if issubclass(category, UserWarning) else f"{category.__name__}: "
     complain(f"warning: {kind}{message}")

@@ -1,4 +1,4 @@
-"""Define `weatherglass docs`, the manual in the terminal."""
+"""Define `weatherglass docs`, which shows the manual in the terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from weatherglass.cli.options import json_option
 from weatherglass.report.layout import Bold, wrapped
 
 WIDTH = 80
-"""Largest width of a page, for readability."""
+"""The largest width of a page, for readability."""
 _ITEM = re.compile(r"( *)([-*]|\d+\.) +(.*)")
 _CELL = re.compile(r"(?<!\\)\|")
 
@@ -47,7 +47,7 @@ def docs(topic: str | None, as_json: bool) -> None:
                 ["topic", "page"], [[name, title.replace("`", "")] for name, title in titles.items()], width
             )
         )
-        say(["", "weatherglass docs TOPIC prints a page, TOPIC#SECTION one section of it."])
+        say(["", "weatherglass docs TOPIC prints a page, and TOPIC#SECTION prints one section of it."])
         return
     name, _, anchor = topic.partition("#")
     page = read_page(name.removesuffix(".md").removeprefix("docs/"))

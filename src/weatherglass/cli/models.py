@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 LOG_PROBABILITIES = ("log-probabilities", "unmasked-log-probabilities", "attended-log-probabilities")
 NEAREST = 5
-"""Number of neighbours for each text."""
+"""The number of neighbours for each text."""
 AT_ONCE = 512
-"""Number of texts between two updates of the progress bar."""
+"""The number of texts between two updates of the progress bar."""
 WHOLE_FROM = 160
-"""Minimum terminal width at which all facts about the metrics are printed in one table."""
+"""The smallest terminal width at which all facts about the metrics are printed in one table."""
 
 model_argument = argument("model", type=MODEL, metavar="MODEL", help=MODEL_HELP)
 
@@ -39,7 +39,7 @@ model_argument = argument("model", type=MODEL, metavar="MODEL", help=MODEL_HELP)
 def metrics(as_json: bool) -> None:
     """List the metrics with the sets that they take, their range and their meaning.
 
-    A metric that takes one target or one attribute set is run once for each set of a test that has more.
+    If a metric takes one target or attribute set and a test has more, it is run once for each set.
     """
     from weatherglass.metrics import METRICS
 
@@ -51,7 +51,9 @@ def metrics(as_json: bool) -> None:
 
 
 def _metric_lines(rows: Sequence[dict[str, Any]], width: int) -> Iterator[str]:
-    """Yield a table with the meaning and source of each metric, which are below it in a narrow terminal."""
+    """Yield a table of the metrics with their meaning and source, which appear below the table in a narrow
+    terminal.
+    """
     from weatherglass.report.layout import Column, table_lines, wrapped
 
     columns = [
@@ -82,7 +84,7 @@ def _metric_lines(rows: Sequence[dict[str, Any]], width: int) -> Iterator[str]:
 
 
 def _family(name: str, metrics: Sequence[Metric]) -> Iterator[dict[str, Any]]:
-    """Yield descriptions of the metrics of a name; a single one has that name."""
+    """Yield descriptions of the metrics with a given name; a single metric has that name."""
     for metric in metrics:
         yield _described(name if len(metrics) == 1 else metric.name, metric.info)
 
@@ -159,7 +161,7 @@ def _status(kind: Kind) -> str:
         return f"no: {kind.problem}"
     if not kind.missing:
         return "yes"
-    return f"{'partly; for the rest' if kind.works_in_part else 'no'}: {kind.remedy}"
+    return f"{'partly; for full support' if kind.works_in_part else 'no'}: {kind.remedy}"
 
 
 @command("try", examples=("weatherglass try wordllama doctor nurse 'a kind word'",))
@@ -167,7 +169,7 @@ def _status(kind: Kind) -> str:
 @argument("texts", nargs=-1, required=True, metavar="TEXT...", help="Words or sentences.")
 @json_option
 def try_model(model: str, texts: Sequence[str], as_json: bool) -> None:
-    """Show how a model reads texts: their tokens, unknown words and nearest texts."""
+    """Show how a model reads texts, with their tokens, unknown words and nearest texts."""
     from weatherglass.arrays import neighbours
 
     encoder = _encoder(model)
@@ -191,7 +193,11 @@ def try_model(model: str, texts: Sequence[str], as_json: bool) -> None:
     say(["", *table(["text", "tokens", "missing", "remarks"], read)])
     if len(texts) > 1:
         near = [
-            [text, "   ".join(f"{texts[o]} {cosine:.3f}" for o, cosine in others) or "no vector to compare"]
+            [
+                text,
+                "   ".join(f"{texts[o]} {cosine:.3f}" for o, cosine in others)
+                or ("there is no vector to compare"),
+            ]
             for text, others in zip(texts, nearest, strict=True)
         ]
         say(["", *table(["text", "nearest by cosine"], near)])
@@ -217,7 +223,7 @@ def try_model(model: str, texts: Sequence[str], as_json: bool) -> None:
 @file_option(
     "--texts",
     "texts_file",
-    help="Encode the texts of this file, which has one per line, or is a JSON list (.json).",
+    help="Encode the texts of this file, which has one text per line or is a JSON list (.json).",
 )
 @click.option(
     "--what",
@@ -372,7 +378,7 @@ def cache_clear(as_json: bool) -> None:
 
 
 def _encoder(text: str) -> ModelEncoder:
-    """Return the encoder of a model; a NAME= before it is ignored.
+    """Return the encoder of a model; a NAME= before the model is ignored.
 
     Raises:
         SpecError: if the model has a transform, which these commands do not apply.
@@ -383,5 +389,5 @@ def _encoder(text: str) -> ModelEncoder:
 
     spelling = read_model(text)
     if spelling.transforms:
-        raise SpecError(f"'{text}': this command shows the model itself; leave out the transforms after '|'")
+        raise SpecError(f"'{text}': this command shows the model itself; remove the transforms after '|'")
     return load_encoder(spelling.spec)

@@ -38,7 +38,10 @@ jobs_option = option(
 scheduler_option = option(
     "--scheduler",
     metavar="ADDRESS",
-    help="Address of a Dask cluster (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS of another package.",
+    help=(
+        "Address of a Dask cluster (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS with an "
+        "engine of another package."
+    ),
     group=WHERE,
 )
 shared_dir_option = option(
@@ -53,7 +56,7 @@ run_argument = argument("run", type=DIR, metavar="RUN", help="Folder of a run.")
 
 
 def models_argument(help: str) -> Callable[[Any], Any]:
-    """Return the argument `models`, of which there may be none or several."""
+    """Return the argument `models`, which may be given any number of times."""
     return argument("models", type=MODEL, nargs=-1, metavar="[MODEL]...", help=help)
 
 
@@ -86,7 +89,7 @@ def folder_option(default: str, help: str, name: str = "folder") -> Callable[[An
 
 
 def settings_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add an option for every field of `Settings` to a command, which is called with checked `settings`."""
+    """Add an option for every field of `Settings` to a command, and call the command with checked `settings`."""
 
     @wraps(command)
     def called(**given: Any) -> None:
@@ -134,7 +137,7 @@ def parse_budget(text: str) -> Budget:
     Budget(seconds=0.5, bytes=300000000)
 
     Raises:
-        WeatherglassError: for any other text.
+        WeatherglassError: if the text has another form.
     """
     match = re.fullmatch(rf"\s*{NUMBER}\s*s?\s*,\s*{NUMBER}\s*([KMG]?)B?\s*", text, re.IGNORECASE)
     if match is None:

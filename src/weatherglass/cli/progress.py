@@ -1,4 +1,4 @@
-"""Show what a command is doing: a bar on a terminal, or one line per minute in a log."""
+"""Show what a command is doing, with a bar on a terminal or one line per minute in a log."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ LOG_EVERY = 60.0
 """Seconds between two lines in a log; shorter work writes no line."""
 DRAW_EVERY = 0.2
 BAR = 24
-"""Columns of the bar."""
+"""The width of the bar in columns."""
 BESIDE_THE_NAME = 60
-"""Columns that are kept for the bar, the count and the time, even if the name of a model is long."""
+"""The number of columns kept for the bar, the count and the time, even if the name of a model is long."""
 LEAST_NAME = 20
 
 
@@ -53,7 +53,9 @@ def progress(quiet: bool, folder: Path | None = None) -> Iterator[Progress]:
 
 
 class Log:
-    """Print the current stage once per minute, from a thread, since a stage may take long without a step."""
+    """A progress that prints the current stage once per minute, from a thread, since a stage may take long without a
+    step.
+    """
 
     def __init__(self, every: float, write: Callable[[str], object] | None = None) -> None:
         self._every = every
@@ -107,7 +109,9 @@ class Log:
 
 
 class Bar(Log):
-    """Redraw a line in place: the name of the stage, a bar, the progress and the estimated time left."""
+    """A progress that redraws a line in place, with the name of the stage, a bar, the progress and the estimated time
+    left.
+    """
 
     def __init__(self, write: Callable[[str], object] | None = None) -> None:
         super().__init__(DRAW_EVERY, write or _draw)
@@ -137,7 +141,7 @@ def _draw(line: str) -> None:
 
 
 def stage_name(name: str, room: int) -> str:
-    """Return the name of a stage in this many columns; its first word stays, and a path is cut at its beginning.
+    """Return the name of a stage in this many columns; its first word is kept, and a path is cut at its beginning.
 
     >>> stage_name("testing vectors:/data/embeddings/2024/glove.6B.300d.txt", 30)
     'testing …/glove.6B.300d.txt'

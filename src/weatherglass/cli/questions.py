@@ -1,4 +1,4 @@
-"""Define commands beyond one run: `weatherglass multiverse`, `mitigate` and `words`."""
+"""Define `weatherglass multiverse`, `mitigate` and `words`, the commands beyond one run."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ CHOICES = "similarity,statistic,template,pooling,layers,words,seed,list"
 @folder_option("weatherglass-multiverse", "Folder for results and curves.")
 @flag(
     "--table",
-    help="Print every word list in full. By default, more than 6 are reduced to a row each.",
+    help="Print every word list in full. By default, if there are more than 6, each is reduced to one row.",
     group=OUTPUT,
 )
 @json_option
@@ -82,8 +82,9 @@ def multiverse(
 ) -> None:
     """Run every combination of reasonable choices, and test whether they change the conclusion.
 
-    The result is one exact p for the mean of d over all specifications, maxT for any of them, a curve, the choices that
-    move d, and how often half of a word list flips the sign. The same command again computes only what is missing.
+    The result is an exact p for the mean of d over all specifications, a maxT p for any of them, a curve, the choices
+    that change d, and how often the sign flips with half of a word list. If you repeat the command, it computes only
+    what is missing.
     """
     from weatherglass.api.multiverses import multiverse as run
     from weatherglass.cli.console import print_json, say, width_of
@@ -165,7 +166,7 @@ JUDGE = "Judgement"
 )
 @repeated_tests(
     (),
-    "Test to judge by; repeat for several. By default, tests of the topics of the word lists are used.",
+    "Test for the verdict; repeat for several. By default, tests of the topics of the word lists are used.",
     "TOPIC|TEST",
     JUDGE,
 )
@@ -173,7 +174,7 @@ JUDGE = "Judgement"
     "--pairs",
     default="",
     metavar="LIST",
-    help="Pairs whose direction a classifier tries to recover; by default those of the transform.",
+    help="Pairs whose direction a classifier tries to recover; by default, those of the transform.",
     group=JUDGE,
 )
 @option(
@@ -186,14 +187,17 @@ JUDGE = "Judgement"
 @file_option(
     "--similarity",
     multiple=True,
-    help="File of pairs of words or sentences (STS) with a score, separated by tabs; repeat for several. By default, "
-    "the pairs of gensim are used.",
+    help="File of pairs of words or sentences (STS) with a score, separated by tabs; repeat for several. "
+    "By default, the pairs that come with gensim are used.",
     group=JUDGE,
 )
 @file_option(
     "--analogies",
     multiple=True,
-    help="File of analogies, four words per line; repeat for several. By default, those of gensim are used.",
+    help=(
+        "File of analogies, four words per line; repeat for several. By default, the analogies of gensim "
+        "are used."
+    ),
     group=JUDGE,
 )
 @alpha_option
@@ -250,7 +254,9 @@ def mitigate(
         what = (
             f"{written.words} words of {written.width} dimensions" if written.words else "a fitted transform"
         )
-        usage = f"Use it with any model of {written.width} dimensions: MODEL | saved?file={written.path}"
+        usage = (
+            f"Use this file with any model of {written.width} dimensions: MODEL | saved?file={written.path}"
+        )
         say([f"{written.path}: {what}, {written.format}", *([] if written.words else [usage])], whole=True)
     if judgement:
         from weatherglass.report.mitigation import lines_of
@@ -272,11 +278,11 @@ def mitigate(
     "given",
     multiple=True,
     metavar="WORD|FILE",
-    help="A word, or a file: a word per line, or a table (.csv, .tsv, .xlsx); repeat for several. By default, the "
-    "test's targets are used.",
+    help="A word, a file with one word per line, or a table (.csv, .tsv, .xlsx); repeat for several. By "
+    "default, the test's targets are used.",
 )
 @option("--column", metavar="NAME", help="Column of the words, if a table has several columns of text.")
-@option("--sheet", default="", metavar="NAME", help="Sheet of an Excel file with several.")
+@option("--sheet", default="", metavar="NAME", help="Sheet to read, if an Excel file has several.")
 @option(
     "-t",
     "--test",

@@ -52,14 +52,14 @@ def _data_sets(_: click.Context, incomplete: str) -> list[str]:
 @models_argument("A model, as for 'weatherglass run'. By default, the embedded model is used.")
 @file_option(
     "--queries",
-    help="Queries, such as job advertisements: TOML, JSON lines, CSV, Excel, or one per line. A column topic is "
-    "optional. By default, advertisements of 12 occupations.",
+    help="Queries, such as job advertisements: TOML, JSON lines, CSV, Excel, or one per line. A column "
+    "topic is optional. By default, advertisements for 12 occupations are used.",
     group=WHAT,
 )
 @file_option(
     "--passages",
-    help="Passages with the slot {name}, such as CVs; {they}, {them}, {their} and {title} are optional. By default, "
-    "CVs of 12 occupations.",
+    help="Passages with the slot {name}, such as CVs; {they}, {them}, {their} and {title} are optional. By "
+    "default, CVs for 12 occupations are used.",
     group=WHAT,
 )
 @option(
@@ -73,12 +73,15 @@ def _data_sets(_: click.Context, incomplete: str) -> list[str]:
     "--top",
     default="10%",
     metavar="SHARE|N",
-    help="Which copies of each query's pool count as selected: a share, or a number of places.",
+    help="Share of each query's pool, or number of places, that counts as selected.",
     group=WHAT,
 )
 @file_option(
     "--background",
-    help="Other passages, one per line; each copy is then placed alone among them to see whether it is selected.",
+    help=(
+        "File of other passages, one per line. Each copy is ranked alone among them to see whether it is "
+        "selected."
+    ),
     group=WHAT,
 )
 @option(
@@ -99,12 +102,18 @@ def _data_sets(_: click.Context, incomplete: str) -> list[str]:
     "--smallest",
     type=float,
     metavar="NUMBER",
-    help="Smallest distance of the win rate from 0.5 that is of interest; allows the outcome 'small'.",
+    help=(
+        "Smallest distance of the win rate from 0.5 that is of interest; results shown to be below it are "
+        "called small."
+    ),
 )
 @folder_option("weatherglass-ranking", "Folder for the results.")
 @flag(
     "--table",
-    help="Print the topics of every two groups. By default, only of those with the clearest difference.",
+    help=(
+        "Print the topics of every pair of groups. By default, only the pair with the clearest difference "
+        "is printed."
+    ),
     group=OUTPUT,
 )
 @json_option
@@ -113,8 +122,8 @@ def _data_sets(_: click.Context, incomplete: str) -> list[str]:
     "--fail-if",
     multiple=True,
     metavar="CONDITION",
-    help="Exit with 1 if a comparison over all topics meets this condition, such as 'impact_ratio_high < 0.8'. A "
-    "condition that names 'topic' is asked of every topic. Repeat for several.",
+    help="Exit with 1 if a comparison over all topics meets this condition, such as 'impact_ratio_high < "
+    "0.8'. A condition that names 'topic' is checked for every topic. Repeat for several.",
     group=GATE,
 )
 @option(
@@ -150,7 +159,7 @@ def rank(
     """Measure whether the same text ranks the same under another name, in search, retrieval and screening.
 
     Every passage is ranked under every name of two or more groups. The result is how often names of one group outrank
-    those of another, with an exact p by names, and the impact ratio of what is selected. The same command again
+    those of another, with an exact p over names, and the impact ratio of the selection. If you repeat the command, it
     computes only what is missing.
     """
     from weatherglass.api.rankings import rank as run
@@ -162,7 +171,7 @@ def rank(
     from weatherglass.ranking.ranking import load_ranking
 
     if scores and models:
-        raise WeatherglassError("--scores takes the place of a model; leave out MODEL, or --scores")
+        raise WeatherglassError("--scores replaces the model; remove either MODEL or --scores")
     conditions = ranking_conditions(fail_if)
     earlier = load_ranking(baseline) if baseline else None
     if junit:

@@ -1,4 +1,4 @@
-"""Define `weatherglass reliability`: run a study or one of its steps, print a word, and test every seed."""
+"""Define `weatherglass reliability`, which runs a study or one of its steps, prints a word, and tests every seed."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ study_folder_option = folder_option(FOLDER, "Folder of the study, if STUDY is a 
 @option("--corpus", type=FILE, metavar="PATH", help="Path of your corpus, to write into the file.")
 @json_option
 def init(path: Path, corpus: Path | None, as_json: bool) -> None:
-    """Write a study file with comments, to edit."""
+    """Write a study file with comments, for you to edit."""
     from weatherglass.reliability.study_file import TEMPLATE
     from weatherglass.storage.atomic import write_whole
 
@@ -69,7 +69,7 @@ def init(path: Path, corpus: Path | None, as_json: bool) -> None:
     if as_json:
         print_json({"written": [path]})
         return
-    next_step = "Next" if corpus else "Set the path of your corpus in it, then run"
+    next_step = "Next" if corpus else "Set the path of your corpus in this file, then run"
     click.echo(f"{path} written. {next_step}: weatherglass reliability run {path}")
 
 
@@ -85,7 +85,7 @@ def _relative_to(folder: Path, source: Path) -> str:
 def run(options: Options) -> None:
     """Train, score, assess, explain and report a study.
 
-    If the command is stopped, the same command continues.
+    If the command is stopped, run it again to continue.
     """
     _run_and_print(options, train=True)
 
@@ -127,7 +127,7 @@ def _run_and_print(options: Options, *, train: bool) -> None:
 @app.command("train", examples=("weatherglass reliability train study.toml --jobs 4",))
 @study_command("embeddings", "pairs", "targets", "frequent", "senses", "parts", "table", "demo")
 def train(options: Options) -> None:
-    """Encode the corpora and train the embeddings; each is saved as soon as it is finished."""
+    """Encode the corpora and train the embeddings; each embedding is saved as soon as it is finished."""
     from weatherglass.api.studies import group_warnings
     from weatherglass.cli.progress import progress
     from weatherglass.reliability.study import study_folder, train_study
@@ -221,7 +221,7 @@ def explain(options: Options) -> None:
 
 
 def print_explanations(explanations: Mapping[str, Explanation], every_row: bool = False) -> None:
-    """Print the regressions of each set of base pairs; with `every_row`, every estimate."""
+    """Print the regressions for each set of base pairs and, with `every_row`, every estimate."""
     from weatherglass.report.study.terminal import explanation_lines
 
     say(explanation_lines(explanations, width_of(), every_row))
@@ -269,7 +269,7 @@ def word_line(row: WordScore) -> str:
 
     said = f"leans to '{row.toward}', {row.verdict}"
     if row.verdict == CANNOT_TELL:
-        said = f"too uncertain to say whether it leans to '{row.toward}'"
+        said = f"it is too uncertain whether the word leans to '{row.toward}'"
     return (
         f"{row.word}: {said} ({row.corpus}, {row.algorithm}, {row.pairs}, {row.rule}): "
         f"score {row.score:+.3f}, 95 % CI {row.low:+.3f} to {row.high:+.3f}; p {row.p_value:.2g}, corrected over the "
@@ -279,7 +279,7 @@ def word_line(row: WordScore) -> str:
 
 
 def _others(rows: Sequence[WordScore]) -> str:
-    """Return how many conditions agree with the first."""
+    """Return a phrase on how many conditions agree with the first."""
     from weatherglass.reliability.tables import SHOWN
 
     if len(rows) == 1:
@@ -289,7 +289,7 @@ def _others(rows: Sequence[WordScore]) -> str:
     of = sum(row.pairs == rows[0].pairs for row in rows)
     shown = sum(row.verdict == SHOWN for row in alike)
     return (
-        f"; in {len(alike)} of {of} conditions with {rows[0].pairs} pairs the score has the same sign, "
+        f"; in {len(alike)} of {of} conditions with {rows[0].pairs} pairs, the score has the same sign, "
         f"and in {shown} of them it differs from 0 (--all prints them)"
     )
 
@@ -303,7 +303,7 @@ def _others(rows: Sequence[WordScore]) -> str:
     type=click.FloatRange(min=0.001),
     default=0.1,
     metavar="D",
-    help="Precision for which the needed number of seeds is computed: a mean within ± this value.",
+    help="Precision of the mean over seeds (± this value), for which the needed number of seeds is computed.",
 )
 @study_folder_option
 @jobs_option

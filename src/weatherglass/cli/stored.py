@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FIGURES = ("png", "svg", "pdf")
 FORMATS = ("html", "md", "latex", "csv", "methods", "sentences", "bibtex", "model-card", *FIGURES)
 SHOWN_DIGITS = 4
-"""Digits of numbers on the terminal; JSON has all of them."""
+"""The number of digits of numbers on the terminal; JSON has all digits."""
 
 
 @command("report", examples=("weatherglass report weatherglass-run -f latex -o table.tex",))
@@ -41,25 +41,28 @@ SHOWN_DIGITS = 4
 )
 @file_option(
     "--comparison",
-    help="For a page of two runs: file with the output of 'weatherglass compare RUN RUN --json'.",
+    help="For a page of two runs, a file with the output of 'weatherglass compare RUN RUN --json'.",
 )
 @file_option(
     "--multiverse",
-    help="For a page: file with the output of 'weatherglass multiverse --json', or multiverse.json of its folder.",
+    help=(
+        "For a page, a file with the output of 'weatherglass multiverse --json', or multiverse.json from "
+        "its folder."
+    ),
 )
 @option(
     "--size",
     metavar="SIZE",
-    help="For figures: one-column, two-columns, a width such as 12cm, or both such as 16x9cm or 6.3x4in.",
+    help="Size of figures: one-column, two-columns, a width such as 12cm, or both such as 16x9cm or 6.3x4in.",
 )
 @option(
     "-o",
     "--output",
     type=FILE,
     metavar="PATH",
-    help="File for a page or text; folder for figures. In an existing model card, the block of an earlier report is "
-    "replaced. Default: the page and figures are written into the run's folder, or into the current folder for "
-    "several runs; text is printed.",
+    help="File for a page or text; folder for figures. In an existing model card, the block of an earlier "
+    "report is replaced. By default, the page and figures are written into the run's folder, or into "
+    "the current folder for several runs, and text is printed.",
 )
 @json_option
 def report(
@@ -167,7 +170,7 @@ def _rendering(runs: Sequence[Run]) -> Iterator[None]:
     with errors_in_one_line(
         ", ".join(str(run.path) for run in runs),
         "a record, comparison or multiverse contains an entry that weatherglass does not write",
-        "write it again with the command that made it",
+        "write the file again with the command that made it",
         OutputError,
     ):
         yield
@@ -218,14 +221,14 @@ def _write_text(text: str, path: Path | None, form: str) -> list[Path]:
 @command("explain", examples=("weatherglass explain weatherglass-run weat6",))
 @run_argument
 @argument("test", type=Completed(completion.tests_of_run), metavar="TEST", help="Name of a test in the run.")
-@option("--model", metavar="MODEL", help="Which model, if the run has several.")
+@option("--model", metavar="MODEL", help="The model, if the run has several.")
 @option(
     "-m",
     "--metric",
     "metric",
     type=METRIC,
     metavar="METRIC",
-    help="Which metric, if the run has several.",
+    help="The metric, if the run has several.",
 )
 @option(
     "--scale",
@@ -273,17 +276,23 @@ def explain(
     type=DIR,
     required=False,
     metavar="[RUN]",
-    help="Folder of the run to compare with. Without it, the models of the run are compared with its first.",
+    help=(
+        "Folder of the run to compare with. By default, the models of the run are compared with its first "
+        "model."
+    ),
 )
 @alpha_option
-@flag("--table", help="Print every effect. By default, more than 60 are reduced to those that changed.")
+@flag(
+    "--table",
+    help=("Print every effect. By default, if there are more than 60, only those that changed are printed."),
+)
 @flag("--verbose", help="Name every test that has no counterpart.")
 @option(
     "--fail-if",
     type=listed(("worse",)),
     metavar="worse",
-    help="Exit with 1 if an effect has grown significantly, after correction over all effects compared, or if "
-    "something cannot be compared.",
+    help="Exit with 1 if an effect has grown significantly, after correction over all compared effects, or "
+    "if an effect cannot be compared.",
 )
 @gate_files
 @json_option
@@ -329,14 +338,17 @@ def compare(
 @run_argument
 @file_option(
     "--multiverse",
-    help="File with the output of 'weatherglass multiverse --json'. A robust verdict then also needs its p.",
+    help=(
+        "File with the output of 'weatherglass multiverse --json'. A robust verdict then also requires a "
+        "significant p in the multiverse."
+    ),
 )
 @json_option
 def verdict(run: Path, multiverse: Path | None, as_json: bool) -> None:
     """Print what the tests of each topic show together, and why.
 
-    A verdict is robust, limited, inconclusive, …; the rule is in docs/methods, section 12. A test can show an
-    association, but no verdict states that there is none.
+    A verdict is, for example, robust, limited or inconclusive; section 12 of docs/methods states the rule. A test can
+    show an association, but no verdict states that there is none.
     """
     from weatherglass.audit.multiverse_p import read_multiverse_p
     from weatherglass.audit.stored import read_whole_run

@@ -46,7 +46,7 @@ def _prepare(_: object, incomplete: str) -> list[str]:
 
 
 def _shipped(table: str) -> Completed:
-    """Return the type of the name of a built-in list, or a file."""
+    """Return the type for the name of a built-in list, or a file."""
 
     def complete(_: object, incomplete: str) -> list[str]:
         from weatherglass.storage.documents import shipped_toml
@@ -93,7 +93,7 @@ OPTIONS: Mapping[str, Callable[[Any], Any]] = {
     "field": option(
         "--field",
         metavar="NAME",
-        help="Field or column of the --corpus with the text; by default body, text or content.",
+        help="Field or column of the --corpus with the text; by default, body, text or content.",
         group=CORPUS,
     ),
     "prepare": option(
@@ -169,14 +169,14 @@ OPTIONS: Mapping[str, Callable[[Any], Any]] = {
     "jobs": jobs_option,
     "scheduler": scheduler_option,
 }
-"""The options by field of `Options`, in the order of the help."""
+"""The options by field of `Options`, in help order."""
 
 
 def folder_of(study: Path, folder: Path) -> Path:
     """Return the folder of a study from its folder or its file.
 
     Raises:
-        CorpusError: if it is neither.
+        CorpusError: if the path is neither.
     """
     if not exists(study):
         raise CorpusError(f"{study}: no such study; name its folder, or its file and the folder with -o")
@@ -282,7 +282,7 @@ class Options:
 
 
 def study_command(*without: str) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
-    """Return a decorator that gives a function of `Options` all options except `without`."""
+    """Return a decorator for a function of `Options`, which adds all options except `without`."""
 
     def decorated(command: Callable[[Options], None]) -> Callable[..., None]:
         @wraps(command)
@@ -301,7 +301,7 @@ def shared(*names: str) -> Callable[[Any], Any]:
 
 
 def require_tables() -> None:
-    """Check that polars is installed, before hours of training.
+    """Check before hours of training that polars is installed.
 
     Raises:
         MissingExtraError: if polars is not installed; the message states the command that installs it.
@@ -379,7 +379,7 @@ def frequent_option(value: str) -> int | str:
     """Return a number of words, or the path of a file of words.
 
     Raises:
-        CorpusError: if it is neither.
+        CorpusError: if the value is neither.
     """
     if value.isdecimal() and int(value) > 0:
         return int(value)
@@ -413,7 +413,7 @@ def study_json(result: StudyResult) -> dict[str, Any]:
 def print_warnings(
     warnings: Sequence[Warning], explanations: Mapping[str, Explanation] | None = None, verbose: bool = False
 ) -> None:
-    """Print warnings to stderr, even with --quiet: one line per kind, or all of them."""
+    """Print warnings to stderr, even with --quiet, as one line per kind or in full."""
     from weatherglass.cli.console import warn_about
     from weatherglass.report.study.terminal import explanation_warnings
 

@@ -36,12 +36,11 @@ def columns_in(text: str) -> dict[str, str]:
 
 
 def asked_columns(table_file: Path, given: Mapping[str, str], reading: Mapping[str, Any]) -> dict[str, str]:
-    """Ask for the set of each role, if nobody stated it and someone can answer.
+    """Ask for the set of each role, if it is not stated and the session is interactive.
 
     Args:
         table_file: the table.
-        given: what the user stated about its columns.
-        reading: how to read the table.
+        given: the columns that the user stated. reading: options for reading the table.
     """
     from weatherglass.catalogue.lists import read_sets
 
@@ -71,17 +70,18 @@ def on_terminal() -> bool:
 
 
 def show_read(tests: Sequence[Test]) -> None:
-    """Print what was read from tables to stderr, so that a misreading is seen."""
+    """Print what was read from tables to stderr, so that the user notices a misreading."""
     from weatherglass.catalogue.lists import read_back
 
     say([f"read {test.name}: {read_back(test)} from {test.source}" for test in tests], err=True)
 
 
 def check_expanded(models: Sequence[str]) -> None:
-    """Raise an error if a test file is given where a model is expected; the shell may have expanded a pattern after -t.
+    """Refuse a test file in place of a model, which means that the shell expanded a pattern after -t.
 
     Raises:
-        WeatherglassError: if a test file is among the models; the message names the first one and what to write.
+        WeatherglassError: if a test file is among the models; the message names the first file and the correct
+            command.
     """
     from weatherglass.catalogue.select import FILE_KINDS, is_table
 
@@ -89,13 +89,13 @@ def check_expanded(models: Sequence[str]) -> None:
     expanded = [name for name in files if is_regular_file(name) and Path(name).suffix.lower() != ".txt"]
     if expanded:
         raise WeatherglassError(
-            f"{expanded[0]}: a test file in the place of a model; if the shell expanded a pattern after -t, put the "
-            "pattern in quotes (-t 'weat*'), or write -t before each file"
+            f"{expanded[0]}: this is a test file, not a model; if the shell expanded a pattern after -t, "
+            "put the pattern in quotes (-t 'weat*'), or write -t before each file"
         )
 
 
 def show_tables(patterns: Iterable[str], warn: bool = True) -> None:
-    """Print what was read from those tests that are tables.
+    """Print what was read from tests that are tables.
 
     Args:
         patterns: names, globs, topics and paths of tests.
@@ -126,7 +126,7 @@ def asked_words(
         quiet: whether not to print what was read.
 
     Raises:
-        WeatherglassError: if a file cannot be read, or facts are asked for without a table.
+        WeatherglassError: if a file cannot be read, or facts are requested without a table.
     """
     from weatherglass.catalogue.words import read_words
 
@@ -157,7 +157,7 @@ def _is_file(name: str) -> bool:
     """Return whether a text is the name of a file.
 
     Raises:
-        WeatherglassError: if it is blank, or can only be the name of a file, and there is none.
+        WeatherglassError: if it is blank, or can only be the name of a file that does not exist.
     """
     path = Path(name)
     if not name.strip():
@@ -165,7 +165,7 @@ def _is_file(name: str) -> bool:
     if is_regular_file(path):
         return True
     if path.suffix.lower() in (*TABLES, *NOT_READ, ".txt", ".jsonl") or "/" in name:
-        raise WeatherglassError(f"{name}: no such file; a word like this has to be in a file")
+        raise WeatherglassError(f"{name}: there is no such file; a word of this form must be in a file")
     return False
 
 

@@ -1,4 +1,6 @@
-"""Define `weatherglass tests`: list, show, check, import and export tests, and make sentences from words."""
+"""Define `weatherglass tests`, which lists, shows, checks, imports and exports tests, and makes sentences from
+words.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ LANGUAGE = listed("languages:LANGUAGES")
     type=LANGUAGE,
     default="",
     metavar="CODE",
-    help="Code of the language; by default that of the file.",
+    help="Code of the language; by default, the language of the file.",
 )
 @option(
     "--target",
@@ -63,7 +65,7 @@ LANGUAGE = listed("languages:LANGUAGES")
     metavar="SET",
     help="Name of an attribute set, if a file has sets but no tests; repeat for several.",
 )
-@option("--name", default="", metavar="NAME", help="Name of the test that is made from these sets.")
+@option("--name", default="", metavar="NAME", help="Name of the test that is made from the named sets.")
 @json_option
 def import_command(
     path: Path,
@@ -109,7 +111,7 @@ def import_command(
     if written:
         click.echo(f"{counted(len(written), 'test')} written to {output}", err=True)
     elif len(found) > 1:
-        click.echo("nothing written; -o DIR writes one .toml file for each test", err=True)
+        click.echo("nothing was written; use -o DIR to write one .toml file per test", err=True)
 
 
 @app.command("list", examples=("weatherglass tests list 'sent-*'", "weatherglass tests list --language fr"))
@@ -134,8 +136,8 @@ def import_command(
 def list_command(patterns: Sequence[str], topic: str, language: str, as_json: bool) -> None:
     """List tests with their topic, sets, sizes, context and source.
 
-    By default, the 46 published tests are listed. Those in other fields and languages are listed by `fields`, by
-    --topic or by --language.
+    By default, the 46 published tests are listed. To list tests in other fields and languages, use `fields`, --topic
+    or --language.
     """
     from weatherglass.catalogue.published import FIELDS
 
@@ -199,10 +201,10 @@ def show_command(name: str, as_json: bool) -> None:
 )
 @json_option
 def check_command(patterns: Sequence[str], as_json: bool) -> None:
-    """Check tests before a run: errors, warnings, and which tests can only be measured.
+    """Check tests before a run, and report errors, warnings, and tests that can only be measured.
 
-    A test is measured, not tested, if X and Y differ in a token or template that their texts share (docs/methods
-    10.6). The check compares words; a model's own tokens can give another answer.
+    A test is measured but not tested if X and Y differ in a token or template that their texts share (docs/methods
+    10.6). The check compares words; a model's own tokens can give a different answer.
     """
     tests = catalogue.load_tests(list(patterns))
     if as_json:
@@ -254,13 +256,13 @@ def export_command(folder: Path, tests: Sequence[str], as_json: bool) -> None:
     "--columns",
     default="",
     metavar="ROLE=NAME,...",
-    help="The set of each role, X=maths,Y=arts,A=men,B=women; in a table with a row per word also its columns, "
-    "set=NAME,word=NAME. A column can be given by its number.",
+    help="The set of each role, as in X=maths,Y=arts,A=men,B=women. For a table with a row per word, also "
+    "its columns, as in set=NAME,word=NAME. A column can be given by its number.",
 )
 @option(
     "--layout", type=Choice("catalogue.lists:LAYOUTS"), help="wide: a column per set; long: a row per word."
 )
-@option("--sheet", default="", metavar="NAME", help="Sheet of an Excel file with several.")
+@option("--sheet", default="", metavar="NAME", help="Sheet to read, if an Excel file has several.")
 @flag("--no-header", help="The first row contains words, not names.")
 @option("--language", type=LANGUAGE, default="", metavar="CODE", help="Code of the language. Default: en.")
 @json_option
@@ -274,7 +276,7 @@ def init_command(
     language: str,
     as_json: bool,
 ) -> None:
-    """Write a test file to edit: an example with comments, or the words of a table.
+    """Write a test file for you to edit, from an example with comments or from the words of a table.
 
     If a table does not state which sets are compared, the command asks for them on a terminal.
     """
@@ -302,7 +304,7 @@ def init_command(
     if as_json:
         print_json({"written": written})
     else:
-        do = "Check it" if table_file else "Put your words into it"
+        do = "Check it" if table_file else "Put your words into this file"
         click.echo(f"{path} written. {do}, then run: weatherglass run -t {path}")
 
 
@@ -310,9 +312,9 @@ def init_command(
 @repeated_tests()
 @json_option
 def texts_command(tests: Sequence[str], as_json: bool) -> None:
-    """Print every distinct text of the tests, one per line: what a model has to encode.
+    """Print every distinct text that a model has to encode for the tests, one per line.
 
-    A text may contain a line break; use --json to see it.
+    A text may contain a line break; use --json to see line breaks.
     """
     loaded = catalogue.load_tests(list(tests))
     texts = list(dict.fromkeys(text for test in loaded for text in test.texts))
@@ -345,7 +347,7 @@ def sentences_command(file: str, output: Path | None, as_json: bool) -> None:
 
 
 def _none_of(topic: str, language: str) -> UnknownNameError:
-    """Return the error for a topic and a language that no test has, with those that there are."""
+    """Return the error for a topic and a language that no test has, which lists the existing ones."""
     from weatherglass.catalogue.published import FIELDS
 
     every = catalogue.load_tests(["*", FIELDS])
@@ -358,7 +360,7 @@ def _none_of(topic: str, language: str) -> UnknownNameError:
 
 
 def _test_lines(tests: list[Test], width: int) -> Iterator[str]:
-    """Yield one line per test: name, topic and sizes; on a wide terminal also context, sets and source."""
+    """Yield one line per test, with name, topic and sizes and, on a wide terminal, also context, sets and source."""
     from weatherglass.report.layout import Column, table_lines, widest_name
 
     columns = [
@@ -386,7 +388,7 @@ def _test_lines(tests: list[Test], width: int) -> Iterator[str]:
 
 
 def _counts(test: Test) -> str:
-    """Return the number of elements of each set, the targets first: 8+8 : 8+8."""
+    """Return the number of elements of each set, the targets first, as in 8+8 : 8+8."""
     return " : ".join("+".join(str(len(one)) for one in sets) for sets in (test.targets, test.attributes))
 
 

@@ -1,4 +1,4 @@
-"""Load models by spec: the table of kinds that a spec can name, with one file per family of models."""
+"""Load models by spec; a table lists the kinds that a spec can name, with one module per family of models."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ SENTENCE_MODEL = re.compile(
     r"^(sentence-transformers/|all-|paraphrase-|multi-qa-|msmarco-|distiluse-|gtr-t5|sentence-t5)|minilm|mpnet",
     re.IGNORECASE,
 )
-"""Names of models on the Hugging Face hub, and of those that the sentence-transformers library is known for."""
-"""Largest number of characters of a spec in an error message."""
+"""Names of well-known models on the Hugging Face hub, and of models known from the sentence-transformers library."""
+"""The largest number of characters of a spec in an error message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +52,16 @@ class Kind:
     """A kind of model, and its row in `weatherglass models`."""
 
     encoder: str
-    """The place of its class, `module:class`; empty for a kind of another package."""
+    """The place of the kind's class, `module:class`; empty for a kind of another package."""
     summary: str
     example: str
     """An example of a spec."""
     packages: tuple[str, ...] = ()
-    """Packages that it needs beyond the base install."""
+    """Packages that the kind needs beyond the base install."""
     extra: str = ""
-    """The extra of weatherglass that installs these packages."""
+    """The extra of weatherglass that installs the packages."""
     works_in_part: bool = False
-    """Whether it works in part without them."""
+    """Whether the kind partly works without the packages."""
     problem: str = ""
     """Why a kind of another package cannot be loaded."""
 
@@ -94,7 +94,7 @@ KINDS: dict[str, Kind] = {
     ),
     "spacy": Kind(
         "weatherglass.encoders.vectors:SpacyEncoder",
-        "word vectors of a spaCy pipeline, installed or a folder; spaCy is not needed",
+        "word vectors of an installed spaCy pipeline or its folder; spaCy is not needed",
         "spacy:en_core_web_md",
     ),
     "model2vec": Kind(
@@ -118,7 +118,7 @@ KINDS: dict[str, Kind] = {
     ),
     "onnx": Kind(
         "weatherglass.encoders.onnx:OnnxEncoder",
-        "a sentence model exported to ONNX, by folder or file; also quantised",
+        "a sentence model exported to ONNX, quantised or not, by folder or file",
         "onnx:all-MiniLM-L6-v2-onnx?pooling=mean",
         ("onnxruntime", "tokenizers"),
         "onnx",
@@ -236,7 +236,7 @@ def resolve_spec(text: str) -> Spec:
 
 
 def _hub_hint(name: str) -> str:
-    """Return the end of an error about a name that models of the Hugging Face hub have; empty for other names."""
+    """Return the end of an error about a name that could be a Hugging Face model; empty for other names."""
     if SENTENCE_MODEL.search(name) and ":" not in name:
         return f"; did you mean 'st:{name}'?"
     owner, slash, model = name.partition("/")
@@ -246,7 +246,7 @@ def _hub_hint(name: str) -> str:
 
 
 def _kind_of_path(path: Path) -> str:
-    """Return the kind of a file from its ending, or of a folder from its files; "vectors" if no other kind fits."""
+    """Return the kind of a file from its suffix, or of a folder from its files; "vectors" if no other kind fits."""
     if is_regular_file(path):
         return {".onnx": "onnx", ".gguf": "gguf"}.get(path.suffix.lower(), "vectors")
     if is_regular_file(path / "vocab" / "vectors"):
@@ -295,9 +295,9 @@ def load_encoder(spec: str | os.PathLike[str] | Spec, cache: bool = True) -> Mod
         whole = Spec(parsed.kind, parsed.target, tuple(one for one in parsed.options if one[0] != "dim"))
     where, problem = (
         f"'{str(whole)[:LONGEST_NAME]}'",
-        "its files are damaged, or are not those of such a model",
+        "its files are damaged, or do not belong to a model of this kind",
     )
-    with errors_in_one_line(where, problem, "get them again", EncoderError):
+    with errors_in_one_line(where, problem, "get the files again", EncoderError):
         encoder: ModelEncoder = adapted(kind.from_spec(whole))
     if cache and encoder.costly:
         from weatherglass.encoders.cache import CachedEncoder

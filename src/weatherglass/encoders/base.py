@@ -1,4 +1,4 @@
-"""Define the Model protocol: a model gets inputs and returns observations of them, with their coverage."""
+"""Define the Model protocol: a model takes inputs and returns observations with their coverage."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VECTORS: frozenset[What] = frozenset({"vectors"})
 PER_TOKEN: frozenset[What] = frozenset(
     {"log-probabilities", "unmasked-log-probabilities", "attended-log-probabilities", "scores"}
 )
-"""Observations with an array per input, of a number per token; a score is one number for the whole text."""
+"""Observations that are an array per input with a number per token; a score is one number for the whole text."""
 STATIC: frozenset[What] = frozenset({"vectors", "token-vectors"})
 """The observations of static word vectors; the vector of a word does not depend on its text."""
 
@@ -42,11 +42,11 @@ class Input:
 
     text: str
     span: tuple[int, int] | None = None
-    """Start and end of a word in the text, in characters; the end is not included."""
+    """The start and end of a word in the text, in characters; the end is excluded."""
     kind: Kind = "text"
     """The kind of prompt before the text, if the model has prompts for queries or passages."""
     hidden: tuple[int, int] | None = None
-    """Start and end of a second word, which a masked model does not see when it predicts the word at the span."""
+    """The start and end of a second word, which is masked when a masked model predicts the word at the span."""
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
@@ -61,7 +61,7 @@ class Input:
 
     @property
     def word(self) -> str:
-        """Return the text at the span; the whole text without a span."""
+        """Return the text at the span, or the whole text if there is no span."""
         return self.text if self.span is None else self.text[slice(*self.span)]
 
 
@@ -74,20 +74,20 @@ def text_of(asked: Asked) -> str:
 
 
 def plain(asked: Asked) -> Asked:
-    """Return an input in its shortest form, which is the key of the cache; a plain text is a `str`."""
+    """Return an input in its shortest form, which is the cache key; the shortest form of a plain text is a `str`."""
     return asked.text if isinstance(asked, Input) and asked == Input(asked.text) else asked
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How a model read an input."""
+    """A report on how a model read an input."""
 
     tokens: tuple[str, ...]
-    """The tokens of the text, or of its span; for log-probabilities, one token per number."""
+    """The tokens of the text or of its span; log-probabilities have one number per token."""
     missing: tuple[str, ...] = ()
     """Unknown tokens, which are left out of the vector."""
     note: str = ""
-    """Any other change of the text, such as "cut to 512 tokens"."""
+    """Any other change to the text, such as "cut to 512 tokens"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +105,9 @@ class Observations:
     inputs: Sequence[Asked]
     what: What
     values: AnyMatrix | list[AnyVector]
-    """Vectors have a row per input, which is NaN if the model could not read it. Log-probabilities are an array per
-    input with a number per token; the array may be empty."""
+    """The results: for vectors, a matrix with a row per input, which is NaN if the model could not read the input; for
+    log-probabilities, an array per input with a number per token, which may be empty.
+    """
     coverage: list[Coverage]
 
     @property
@@ -128,11 +129,13 @@ class Observations:
 
 @runtime_checkable
 class Model(Protocol):
-    """A model of texts. `adapted` makes a Model from any object with `name`, `options` and `encode`."""
+    """A model that reads texts. `adapted` makes a Model from any object with `name`, `options` and `encode`."""
 
     @property
     def name(self) -> str:
-        """Return its name; for a model from a spec, this is the spec, so that a result can be reproduced."""
+        """Return the model's name; for a model from a spec, the name is the spec, so that a result can be
+        reproduced.
+        """
         ...
 
     @property
@@ -142,23 +145,25 @@ class Model(Protocol):
 
     @property
     def gives(self) -> frozenset[What]:
-        """Return the kinds of observations that it can give."""
+        """Return the kinds of observations that the model can give."""
         ...
 
     def observe(self, inputs: Sequence[Asked], what: What = "vectors") -> Observations:
-        """Return observations of inputs; EncoderError for a kind that it does not give."""
+        """Return observations of inputs; raise EncoderError for a kind that the model does not give."""
         ...
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
-        """Return the vectors of plain texts, a row each; NaN for a text that cannot be encoded."""
+        """Return the vectors of plain texts, one row each; the row of a text that cannot be encoded is NaN."""
         ...
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        """Return how each text is read; it may be called before or after `encode`."""
+        """Return how each text is read; this method may be called before or after `encode`."""
         ...
 
     def identity(self) -> str | None:
-        """Return a hash of weights and options; None if it cannot be computed, so that runs cannot be resumed."""
+        """Return a hash of weights and options; None if it cannot be computed, in which case runs cannot be
+        resumed.
+        """
         ...
 
     def notes(self) -> list[str]:
@@ -174,8 +179,8 @@ class Model(Protocol):
 class ModelEncoder(Model, Protocol):
     """A model that a spec describes.
 
-    Its creation checks the spec and the files, but does not load weights. These are loaded at the first use, so that a
-    run with cached observations never loads the model.
+    Creating the object checks the spec and the files, but does not load the weights. They are loaded at the first use,
+    so that a run with cached observations never loads the model.
 
     `load_encoder` handles `?dim=` for every kind. A class that handles the option itself sets `reads_dim = True`.
     """
@@ -185,7 +190,7 @@ class ModelEncoder(Model, Protocol):
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """Return the model of a spec; mistakes in the spec are reported here, not at the first use."""
+        """Return the model of a spec; mistakes in the spec are reported now, not at the first use."""
         ...
 
     def identity(self) -> str:
@@ -211,7 +216,7 @@ class Encoder:
 
     costly: ClassVar[bool] = False
     by_kind: ClassVar[bool] = False
-    """Whether `encode` and `coverage` also take an Input, whose kind determines the prompt."""
+    """Whether `encode` and `coverage` also accept an Input, whose kind determines the prompt."""
 
     @property
     def gives(self) -> frozenset[What]:
@@ -246,17 +251,17 @@ class _Named(Protocol):
 
 
 def is_causal(model: object) -> bool:
-    """Return whether a model predicts a token from those before it; a wrapper is asked about its inner model."""
+    """Return whether a model predicts a token from the tokens before it; for a wrapper, the inner model decides."""
     while hasattr(model, "inner") and not hasattr(model, "head"):
         model = model.inner
     return getattr(model, "head", None) == "causal"
 
 
 def check_asked(model: _Named, inputs: Sequence[Asked], what: str) -> None:
-    """Check that a model gives the requested observations, and that inputs have spans if these are needed.
+    """Check that a model gives the requested observations, and that inputs have spans where needed.
 
     Raises:
-        EncoderError: if not.
+        EncoderError: if the model does not give them, or a span is missing.
     """
     if what not in model.gives:
         given = ", ".join(each for each in get_args(What) if each in model.gives)
@@ -268,7 +273,7 @@ def check_asked(model: _Named, inputs: Sequence[Asked], what: str) -> None:
 
 
 class Adapted(Encoder):
-    """Wrap an object as a Model, and add the missing parts of the protocol."""
+    """A wrapper that makes an object a Model by adding the missing parts of the protocol."""
 
     OPTIONAL = ("observe", "identity", "notes", "warnings", "costly", "in_parts", "from_spec")
 

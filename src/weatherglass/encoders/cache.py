@@ -1,9 +1,9 @@
-"""Cache encodings on disk, so that a model encodes each input only once, and is not loaded for cached ones.
+"""Cache encodings on disk, so that a model encodes each input only once, and is not loaded if all inputs are cached.
 
-The cache is one sqlite file in the cache folder; its keys are the identity of the model, the kind of observation and
-the input. An error in the cache costs time, but never changes a result. Every entry has a checksum; an entry that does
-not match is removed and encoded again. A damaged file is renamed and replaced. If the file cannot be written, the run
-continues without a cache.
+The cache is one sqlite file in the cache folder. Its keys consist of the identity of the model, the kind of
+observation and the input. An error in the cache costs time, but never changes a result. Every entry has a checksum; an
+entry that does not match is removed and encoded again. A damaged file is renamed and replaced. If the file cannot be
+written, the run continues without a cache.
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ from weatherglass.warnings import Warning
 T = TypeVar("T")
 
 VERSION = 3
-"""Version of the tables; a file of another version is renamed and replaced. In version 1, the checksum omitted text and
-dtype; version 2 had only vectors of plain texts."""
+"""The version of the tables; a file of another version is renamed and replaced. In version 1, the checksum omitted
+text and dtype; version 2 had only vectors of plain texts.
+"""
 
 OLD = ".old"
 """The suffix that is added to the name of a file of an earlier version."""
@@ -85,13 +86,13 @@ class CachedModel:
 
 
 class DamagedCacheError(Exception):
-    """The file is not a valid cache of this version, so the caller replaces it."""
+    """An error for a file that is not a valid cache of this version; the caller replaces the file."""
 
     is_old = False
 
 
 class OldCacheError(DamagedCacheError):
-    """The file is valid, but of an earlier version."""
+    """An error for a valid cache file of an earlier version."""
 
     is_old = True
 
@@ -106,7 +107,7 @@ class EncodingCache:
         self.path = path or cache_folder() / "encodings.sqlite"
         self._lock = FileLock(f"{self.path}.lock", timeout=LOCK_TIMEOUT)
         self.problems: list[str] = []
-        """Problems with the file, which are written to the record of the run."""
+        """Problems with the file, which are written into the record of the run."""
 
     def get(self, identity: str, inputs: Sequence[Asked], what: What = "vectors") -> dict[Asked, Encoding]:
         """Return the cached encodings by input."""
@@ -117,8 +118,9 @@ class EncodingCache:
             encodings, damaged = _select(connection, identity, inputs, what)
             if damaged:
                 self._warn(
-                    f"the cache of encodings {self.path} had {len(damaged)} damaged entr"
-                    f"{'y' if len(damaged) == 1 else 'ies'} (wrong checksum), now removed and encoded again"
+                    f"the cache of encodings {self.path} had {len(damaged)} damaged "
+                    f"entr{('y' if len(damaged) == 1 else 'ies')} (wrong checksum), which were removed and "
+                    "encoded again"
                 )
                 connection.executemany("DELETE FROM encodings WHERE rowid = ?", damaged)
             return encodings
@@ -158,7 +160,9 @@ class EncodingCache:
             self._attempt(delete_all, None)
 
     def _attempt(self, work: Callable[[sqlite3.Connection], T], default: T) -> T:
-        """Return the result of `work`, after replacing a damaged file if needed; `default` after any other error."""
+        """Return the result of `work`, after replacing a damaged file if needed; return `default` after any other
+        error.
+        """
         try:
             try:
                 with self._connection() as connection:
@@ -184,7 +188,7 @@ class EncodingCache:
                 self._create_tables(connection)
             if (version := _version(connection)) != VERSION:
                 kind = OldCacheError if 0 < version < VERSION else DamagedCacheError
-                raise kind(f"of version {version}, but this version reads {VERSION}")
+                raise kind(f"of version {version}, but this version of weatherglass reads version {VERSION}")
             yield connection
         except sqlite3.DatabaseError as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
@@ -287,7 +291,9 @@ def _insert(
 
 
 def _key(asked: Asked) -> bytes:
-    """Return the key of an input: 0 and a plain text; 1, the kind, the span and the text; or 2 with a masked word."""
+    """Return the key of an input: 0 and the plain text; 1, the kind, the span and the text; or 2 if a word is
+    masked.
+    """
     if isinstance(asked, str):
         return b"\0" + asked.encode("utf-8", "surrogatepass")
     if asked.hidden:
@@ -297,7 +303,9 @@ def _key(asked: Asked) -> bytes:
 
 
 def _checksum(*parts: object) -> bytes:
-    """Return a checksum of an entry; each part has its type and length, since sqlite may return any type."""
+    """Return the checksum of an entry; it covers the type and length of each part, since sqlite may return any
+    type.
+    """
     digest = hashlib.sha256()
     for part in parts:
         content = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
@@ -307,11 +315,11 @@ def _checksum(*parts: object) -> bytes:
 
 
 WRITE_EVERY = 1024
-"""Number of inputs after which observations are written, so that an interrupted run loses little."""
+"""The number of inputs after which observations are written, so that an interrupted run loses little."""
 
 
 class CachedEncoder(Encoder):
-    """Return the observations of `inner`, from the cache if possible."""
+    """A model that returns the observations of `inner`, from the cache if possible."""
 
     costly: ClassVar[bool] = True
 
@@ -370,7 +378,7 @@ class CachedEncoder(Encoder):
         return self.observe(texts).matrix
 
     def lookup(self, inputs: Sequence[Asked], what: What = "vectors") -> dict[Asked, Encoding]:
-        """Return the cached encodings by input, without loading the model."""
+        """Return the cached encodings by input without loading the model."""
         return self.cache.get(self._identity, inputs, what)
 
     def store(self, fresh: Observations) -> dict[Asked, Encoding]:
@@ -380,7 +388,7 @@ class CachedEncoder(Encoder):
         return encodings
 
     def stacked(self, rows: Sequence[AnyVector]) -> AnyMatrix:
-        """Return cached vectors as a matrix; a text that the model could not read is a row of NaN."""
+        """Return cached vectors as a matrix; the row of a text that the model could not read is NaN."""
         if not rows:
             return np.empty((0, 0))
         readable = {len(row) for row in rows if not np.isnan(row).all()}

@@ -1,9 +1,9 @@
-"""Read and write files of encodings: texts and a vector for each, from weatherglass or any other program.
+"""Read and write files of encodings, which contain texts and their vectors, from weatherglass or any other program.
 
 .npz            arrays `texts` (n texts) and `vectors` (n × d numbers)
 .safetensors    a tensor `vectors` (n × d); the metadata entry `texts` is a JSON list of n texts
 .parquet        columns `text` (string) and `vector` (a list of d numbers)
-.h5, .hdf5      data sets `texts` and `vectors`; or as the code of May et al. (2019) caches them: a group per set
+.h5, .hdf5      data sets `texts` and `vectors`; or, as in the cache of the code of May et al. (2019), a group per set
                 (targ1, targ2, attr1, attr2) with one data set per text, named by the text, and in its later
                 versions also a data set `category` with the name of the set
 
@@ -45,7 +45,7 @@ FORMATS = {
 
 CATEGORY = "category"
 SHOWN = 20
-"""Number of names in an error message."""
+"""The number of names in an error message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class EncodedTexts:
     texts: list[str]
     vectors: AnyMatrix
     model: str = ""
-    """The model that made the vectors, if the file states it."""
+    """The model that computed the vectors, if the file states it."""
 
 
 def read_encodings(path: Path) -> EncodedTexts:
@@ -138,7 +138,7 @@ def _read_parquet(path: Path) -> EncodedTexts:
 
 
 def parquet_content(path: Path) -> Content:
-    """Read a parquet file; this runs in a child process, since polars may panic or allocate too much memory."""
+    """Read a Parquet file in a child process, since polars may panic or allocate too much memory."""
     import polars
 
     columns = polars.read_parquet_schema(path)
@@ -202,7 +202,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def format_for(path: Path) -> str:
-    """Return the format of a file name.
+    """Return the format of a file from its name.
 
     Raises:
         VectorFileError: if its suffix is not in `FORMATS`, or the library of the format is not installed.
@@ -263,7 +263,7 @@ def _write(format: str, path: Path, texts: list[str], vectors: AnyMatrix, model:
 
 
 class EncodingsEncoder(Encoder):
-    """Look texts up in one or more files of encodings of a model (the published code writes one file per test)."""
+    """A model that looks texts up in one or more files of encodings (the published code writes one file per test)."""
 
     def __init__(self, spec: Spec, paths: Sequence[Path]) -> None:
         self._spec = spec
@@ -324,7 +324,7 @@ class EncodingsEncoder(Encoder):
         return [
             Coverage((text,))
             if text in self._rows
-            else Coverage((text,), (text,), "not in the file of encodings")
+            else Coverage((text,), (text,), "text not in the file of encodings")
             for text in texts
         ]
 
@@ -338,7 +338,7 @@ def _paths(target: str) -> list[Path]:
     elif exists(path):
         return [path]
     else:
-        raise VectorFileError(f"encodings:{target}: no such file")
+        raise VectorFileError(f"encodings:{target}: there is no such file")
     if not paths:
         raise SpecError(f"encodings:{target}: contains no file of encodings ({', '.join(FORMATS)})")
     return paths

@@ -1,8 +1,8 @@
 """Encode with `gguf:FILE`, a model of llama.cpp whose weights transformers unpacks.
 
 The header is read without a library, so that a spec is checked before weights are loaded. The layout (docs/gguf.md of
-ggml) is magic, version, number of tensors, number of entries, then the entries, each a key, a type and a value. Arrays,
-which contain the vocabulary, are skipped.
+ggml) is a magic number, the version, the number of tensors, the number of entries, and then the entries; each entry is
+a key, a type and a value. Arrays, which contain the vocabulary, are skipped.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "
 STRING, ARRAY = 8, 9
 
 SMALLEST_TENSOR = 8 + 4 + 4 + 8
-"""The least number of bytes that describe a tensor: the length of its name, its dimensions, type and position."""
+"""The smallest number of bytes that describe a tensor: the length of its name, its dimensions, type and position."""
 
 LONGEST = 2**26
-"""Largest plausible number of bytes of a text, or of entries of a table."""
+"""The largest plausible number of bytes of a text, or of entries of a table."""
 
 
 def read_metadata(path: Path) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def read_metadata(path: Path) -> dict[str, Any]:
 
 
 class _Reader:
-    """Read values one after another."""
+    """A reader of successive values."""
 
     def __init__(self, content: mmap.mmap) -> None:
         self.content = content
@@ -98,7 +98,7 @@ class _Reader:
         return self.content[self.at - size : self.at].decode("utf-8", "replace")
 
     def value(self, kind: int) -> Any:
-        """Return a number or a text; None for an array."""
+        """Return a number or a text, or None for an array."""
         if kind == STRING:
             return self.text()
         if kind != ARRAY:
@@ -124,7 +124,7 @@ T = TypeVar("T")
 PACKAGES = ("torch", "transformers", "gguf", "accelerate")
 
 POOLING_TYPES = {1: "mean", 2: "cls", 3: "last"}
-"""The numbers of `ARCHITECTURE.pooling_type` in llama.cpp; 0 means no pooling."""
+"""The numbers that `ARCHITECTURE.pooling_type` can have in llama.cpp; 0 means no pooling."""
 
 FILE_TYPES = {
     0: "F32",
@@ -144,7 +144,7 @@ FILE_TYPES |= {32: "BF16"}
 
 @dataclass(frozen=True)
 class GgufFile(ModelFiles):
-    """A model in a single file; no other file of its folder is read."""
+    """A model in a single file; no other file in its folder is read."""
 
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
@@ -175,9 +175,9 @@ class GgufFile(ModelFiles):
         }
 
     def load(self, loader: Callable[..., T], **options: Any) -> T:
-        """Return `loader(…)` of this file alone, so that a config.json in its folder cannot name code to run.
+        """Load this file alone with `loader(…)`, so that a config.json in its folder cannot name code to run.
 
-        The progress bar, which unpacking shows at any log level, is hidden.
+        The progress bar that unpacking shows at any log level is hidden.
         """
         with tempfile.TemporaryDirectory() as alone, contextlib.redirect_stderr(io.StringIO()):
             link = Path(alone) / "model.gguf"
@@ -200,20 +200,22 @@ def find_gguf(spec: Spec) -> GgufFile:
         files = sorted(path.glob("*.gguf"))
         if len(files) != 1:
             names = f" ({', '.join(file.name for file in files)})" if files else ""
-            raise SpecError(f"{path}: a folder with {len(files)} GGUF files{names}; name one")
+            raise SpecError(f"{path}: this folder has {len(files)} GGUF files{names}; name one of them")
         (path,) = files
     if not is_regular_file(path):
         raise SpecError(f"there is no file '{spec.target}'; gguf: reads a local file")
     metadata = read_metadata(path)
     if not isinstance(metadata.get("general.architecture"), str):
-        raise EncoderError(f"{path}: a GGUF file without general.architecture, so it is not a model")
+        raise EncoderError(f"{path}: not a model, because this GGUF file has no general.architecture")
     if isinstance(parts := metadata.get("split.count"), int) and parts > 1:
-        raise EncoderError(f"{path}: one of {parts} parts; join them with: llama-gguf-split --merge")
+        raise EncoderError(f"{path}: this is one of {parts} parts; join them with: llama-gguf-split --merge")
     return GgufFile(path.name, path.parent, metadata=metadata)
 
 
 class GgufEncoder(TransformerEncoder):
-    """Encode with a GGUF file and transformers; pooling and layers are as for `hf:`, and the file contains no code."""
+    """An encoder for a GGUF file with transformers; pooling and layers work as for `hf:`, and the file contains no
+    code.
+    """
 
     _files: GgufFile
 
@@ -234,7 +236,7 @@ class GgufEncoder(TransformerEncoder):
 
     @property
     def head(self) -> str | None:
-        """Return "causal", or None if the file states a pooling, because then it was trained to embed."""
+        """Return "causal", or None if the file states a pooling, since it was then trained to embed texts."""
         return None if self._files.about("pooling_type") else "causal"
 
     @property

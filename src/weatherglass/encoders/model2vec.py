@@ -1,8 +1,7 @@
-"""Encode with `model2vec:FOLDER-OR-NAME`, a static model in which a text is the mean of its token vectors.
+"""Encode with `model2vec:FOLDER-OR-NAME`, a static model, where the vector of a text is the mean of its token vectors.
 
 model.safetensors, tokenizer.json and config.json are read with libraries of the base install; the package model2vec is
-not needed. The computation is the same as in its `StaticModel.encode`, in the same precision, so that vectors are
-equal.
+not needed. The computation and the precision are the same as in `StaticModel.encode`, so that the vectors are equal.
 """
 
 from __future__ import annotations
@@ -33,15 +32,15 @@ SENTENCE_TRANSFORMERS = "0_StaticEmbedding"
 """The subfolder in which sentence-transformers stores a static model."""
 
 DEFAULT_MAX_LENGTH = 512
-"""The default of model2vec, for models whose config does not state it."""
+"""The default of model2vec for models whose configuration does not state a value."""
 
 BATCH = 1024
-"""Number of texts at a time: the token vectors of more do not fit into the processor's cache."""
+"""The number of texts per batch; the token vectors of a larger batch do not fit into the processor's cache."""
 
 METHOD = "model2vec, 1"
 
 SHOWN = 20
-"""Number of names in an error message."""
+"""The number of names in an error message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +49,13 @@ class StaticTensors:
 
     embeddings: NDArray[Any]
     weights: NDArray[Any] | None
-    """One factor per token, in models with a quantised vocabulary."""
+    """One factor per token; only in models with a quantised vocabulary."""
     mapping: Integers | None
-    """The row of each token, in the same models."""
+    """The row of each token; only in models with a quantised vocabulary."""
 
 
 class Model2VecEncoder(Encoder):
-    """Average token vectors; unknown tokens are left out."""
+    """An encoder that averages token vectors; unknown tokens are left out."""
 
     gives = STATIC
 
@@ -75,7 +74,8 @@ class Model2VecEncoder(Encoder):
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """Read `model2vec:FOLDER-OR-NAME?normalise=yes|no&max_length=512&revision=…`; defaults are in its config.
+        """Read `model2vec:FOLDER-OR-NAME?normalise=yes|no&max_length=512&revision=…`; the model's configuration
+        contains the defaults.
 
         Raises:
             SpecError: if an option is wrong, or the target is not a folder or hub name.
@@ -83,7 +83,7 @@ class Model2VecEncoder(Encoder):
         """
         if not spec.target:
             raise SpecError(
-                f"'{spec}': name a model's folder or hub name, as in model2vec:minishlab/potion-base-8M"
+                f"'{spec}': give the folder or hub name of a model, as in model2vec:minishlab/potion-base-8M"
             )
         options = spec.reader()
         files = find_model(
@@ -154,7 +154,7 @@ class Model2VecEncoder(Encoder):
         return [[number for number in text.ids if number != self._unknown] for text in encoded]
 
     def _cut(self, text: str) -> str:
-        """Return a text cut to the length of that many median tokens, as in model2vec."""
+        """Return a text cut to the length of `length` median tokens, as in model2vec."""
         return text[: self._max_length * self._usual_token_length] if self._max_length else text
 
     @cached_property
@@ -175,7 +175,7 @@ class Model2VecEncoder(Encoder):
 
     @cached_property
     def _unknown(self) -> int | None:
-        """Return the number of the token for unknown ones."""
+        """Return the number of the unknown token."""
         model = json.loads(self._tokenizer.to_str())["model"]
         if "unk_token" in model:
             token = model["unk_token"]
@@ -224,11 +224,11 @@ def _read_tensors(path: Path) -> StaticTensors:
     for name, tensor, kinds in (("weights", weights, "f"), ("mapping", mapping, "iu")):
         if tensor is not None and (tensor.ndim != 1 or tensor.dtype.kind not in kinds):
             raise EncoderError(
-                f"{path}: '{name}' has shape {tensor.shape} and type {tensor.dtype}; "
-                "'weights' should be a one-dimensional array of floats, 'mapping' one of integers"
+                f"{path}: '{name}' has shape {tensor.shape} and type {tensor.dtype}; 'weights' should be a "
+                "one-dimensional array of floats, and 'mapping' one of integers"
             )
     if not np.isfinite(embeddings).all() or not (weights is None or np.isfinite(weights).all()):
-        raise EncoderError(f"{path}: it has entries that are not finite; get the file again")
+        raise EncoderError(f"{path}: contains entries that are not finite; get the file again")
     if mapping is not None and (
         mapping.size == 0 or not 0 <= mapping.min() <= mapping.max() < len(embeddings)
     ):

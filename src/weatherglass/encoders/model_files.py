@@ -1,7 +1,7 @@
 """Find the files of a neural model in a folder or on the Hugging Face hub, and check them before a library reads them.
 
-A hub model in the local cache is used without a network request; its commit is in the record. `revision=` names another
-commit.
+A hub model in the local cache is used without a network request, and its commit is recorded. `revision=` selects
+another commit.
 
 config.json states the size of a network, and transformers builds the network before it reads the weights; missing
 weights are allocated and filled with random numbers. The network is built on torch's meta device, where a tensor has a
@@ -31,10 +31,12 @@ from weatherglass.storage.torch_file import check_torch
 T = TypeVar("T")
 
 SMALL_FILES = ["*.json", "*.txt", "*.model"]
-"""The configuration and the tokenizer, which are sufficient to check a spec before weights are downloaded."""
+"""The configuration and the tokenizer, which are enough to check a spec before weights are downloaded."""
 
 HUB_TIMEOUT = 5.0
-"""Seconds to wait for the hub; its client would retry for half a minute before it reports a missing network."""
+"""Seconds to wait for the hub; without this limit, its client retries for half a minute before it reports a missing
+network.
+"""
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class ModelFiles:
     """A model's files, by folder or by hub name and commit."""
 
     target: str
-    """The folder or the hub name, for the libraries."""
+    """The folder or the hub name, as the libraries take it."""
     folder: Path
     """The folder of the small files."""
     commit: str = ""
@@ -57,7 +59,7 @@ class ModelFiles:
         return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
 
     def json(self, name: str) -> Any:
-        """Return the content of a JSON file of the model; None without the file."""
+        """Return the content of a JSON file of the model, or None if there is no such file."""
         path = self.folder / name
         if not exists(path):
             return None
@@ -65,7 +67,7 @@ class ModelFiles:
             return json.loads(path.read_text(encoding="utf-8"))
 
     def table(self, name: str) -> dict[str, Any]:
-        """Return the object in a JSON file of the model; empty without the file."""
+        """Return the object in a JSON file of the model; empty if there is no such file."""
         content = self.json(name)
         return content if isinstance(content, dict) else {}
 
@@ -75,7 +77,7 @@ class ModelFiles:
         return self.table("config.json")
 
     def own_code(self) -> list[str]:
-        """Return the classes in the model's code that its configuration names, such as "modeling_own.OwnModel"."""
+        """Return the classes of the model's own code that its configuration names, such as "modeling_own.OwnModel"."""
         names: set[str] = set()
         for file in ("config.json", "tokenizer_config.json"):
             auto_map = self.table(file).get("auto_map")
@@ -87,7 +89,7 @@ class ModelFiles:
         return sorted(names)
 
     def load(self, loader: Callable[..., T], **options: Any) -> T:
-        """Return `loader(target, …)` from local files, or else from the hub."""
+        """Load the model with `loader(target, …)` from local files, or from the hub if there are none."""
         if not self.commit:
             return loader(str(self.folder), local_files_only=True, **options)
         try:
@@ -102,7 +104,7 @@ def find_model(target: str, revision: str, probes: tuple[str, ...] = ("config.js
 
     Raises:
         SpecError: if `target` is neither a model folder nor a hub name.
-        EncoderError: if the hub does not have it, or is needed and cannot be reached.
+        EncoderError: if the hub does not have the model, or is needed but cannot be reached.
     """
     folder = Path(target).expanduser()
     if is_folder(folder):
@@ -111,12 +113,14 @@ def find_model(target: str, revision: str, probes: tuple[str, ...] = ("config.js
                 f"{target}: this folder has no {' or '.join(probes)}, so it is not a transformers model"
             )
         if revision:
-            raise SpecError(f"{target}: revision={revision} is for hub names; this is a folder")
+            raise SpecError(f"{target}: revision={revision} is only for hub names, but this is a folder")
         return ModelFiles(target, folder)
     if exists(folder):
         raise SpecError(f"{target}: this is a file; name the folder or the hub name of a model")
     if not target or target.startswith((".", "~", os.sep)) or target.count("/") > 1:
-        raise SpecError(f"there is no folder '{target[:100]}', and it is not a hub name (NAME or OWNER/NAME)")
+        raise SpecError(
+            f"no model '{target[:100]}': it is neither a folder nor a hub name (NAME or OWNER/NAME)"
+        )
     _check_name(target)
     return _in_local_cache(target, revision, probes) or _from_hub(target, revision, probes)
 
@@ -128,7 +132,8 @@ def _check_name(name: str) -> None:
         validate_repo_id(name)
     except HFValidationError:
         raise SpecError(
-            f"there is no folder '{name[:100]}', and it is not a hub name (at most 96 letters, digits, - _ and .)"
+            f"no model '{name[:100]}': it is neither a folder nor a hub name (at most 96 letters, digits, "
+            "- _ and .)"
         ) from None
 
 
@@ -199,7 +204,7 @@ OWN_MODULES = "sentence_transformers."
 
 
 def read_modules(files: ModelFiles) -> list[dict[str, Any]] | None:
-    """Return the entries of modules.json; None without the file.
+    """Return the entries of modules.json, or None if there is no such file.
 
     Raises:
         EncoderError: if the file is not a list of modules.
@@ -240,10 +245,10 @@ def read_tokenizer(path: Path, noun: str) -> Any:
 
     Args:
         path: the file.
-        noun: the file in error messages.
+        noun: what error messages call the file.
 
     Raises:
-        EncoderError: if it is damaged, or a token has an implausible number.
+        EncoderError: if it is damaged, or a token has an implausibly large number.
     """
     from tokenizers import Tokenizer
 
@@ -255,7 +260,7 @@ def read_tokenizer(path: Path, noun: str) -> Any:
 def check_tokenizer(path: Path) -> None:
     """Refuse a tokenizer with a token number larger than the file.
 
-    The library iterates over all numbers up to the largest, and ends the process if memory does not suffice.
+    The library iterates over all numbers up to the largest, and ends the process if it runs out of memory.
 
     Raises:
         EncoderError: if a token number is too large; the message names the token.
@@ -271,7 +276,7 @@ def check_tokenizer(path: Path) -> None:
 
 
 def _numbers(content: Mapping[str, Any]) -> Iterable[tuple[Any, Any]]:
-    """Yield tokens and their numbers; the library refuses other layouts."""
+    """Yield tokens and their numbers; the library itself refuses other layouts."""
     model = content.get("model")
     vocabulary = model.get("vocab") if isinstance(model, dict) else None
     if isinstance(vocabulary, dict):
@@ -284,11 +289,11 @@ def _numbers(content: Mapping[str, Any]) -> Iterable[tuple[Any, Any]]:
 
 NUMBERS = 2**26
 NUMBERS_PER_BYTE = 8
-"""Largest number of numbers in a network: 256 MB as float32, plus what its files can store at one bit each."""
+"""The largest number of parameters of a network: 256 MB as float32, plus what its files can store at one bit each."""
 
 PARTS = 10_000
 BYTES_PER_PART = 32
-"""Largest number of modules and tensors: a fixed number, plus one per 32 bytes of the files."""
+"""The largest number of modules and tensors: a fixed number, plus one per 32 bytes of the files."""
 
 ADAPTER = "adapter_config.json"
 
@@ -298,11 +303,11 @@ _LIMITS = (
     (re.compile(r"(layers?|labels|groups|experts|blocks|stages)$"), MOST_OF_A_KIND),
     (re.compile(r"(attention_window|block_size|chunk_length)$"), LONGEST_WINDOW),
 )
-"""Limits by the end of a key: counts that a library iterates over, and lengths that texts are padded to."""
+"""Limits by the end of a key, for counts that a library iterates over and lengths that texts are padded to."""
 
 
 def check_counts(name: str, config: Mapping[str, Any]) -> None:
-    """Refuse counts that would keep a library busy before a network is built, or pad every text.
+    """Refuse counts that would keep a library busy before a network is built, or that would pad every text.
 
     Raises:
         EncoderError: if a count is too large; the message names the first one.
@@ -319,15 +324,16 @@ def check_counts(name: str, config: Mapping[str, Any]) -> None:
             for end, most in _LIMITS:
                 if largest > most and end.search(key):
                     raise EncoderError(
-                        f"'{name}': its configuration has {key} = {largest}, but at most {most} is supported;"
-                        " get it again if it is damaged"
+                        f"'{name}': its configuration has {key} = {largest}, but at most {most} is "
+                        "supported; if the file is damaged, get it again"
                     )
 
 
 def check_module_sizes(name: str, files: ModelFiles) -> None:
     """Refuse a module of sentence-transformers that is far larger than the model's files.
 
-    All modules but the first are built in memory; two of their numbers are the shape of the largest array.
+    All modules except the first are built in memory; two numbers in their configuration are the shape of the largest
+    array.
 
     Raises:
         EncoderError: if a module is too large; the message names its configuration.
@@ -352,7 +358,7 @@ def limited_by_files(name: str, files: ModelFiles) -> Iterator[None]:
 
     Raises:
         EncoderError: at the first part beyond the limit, before it is allocated.
-        VectorFileError: for a file of weights that asks for more bytes than it has.
+        VectorFileError: if a file of weights asks for more bytes than it has.
     """
     with _checked_weights(), _counted_network(name, files):
         yield

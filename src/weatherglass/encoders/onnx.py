@@ -39,18 +39,18 @@ PACKAGES = ("onnxruntime", "tokenizers")
 
 SENTENCE_OUTPUTS = ("sentence_embedding",)
 TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
-"""Names of outputs in exports of optimum, sentence-transformers and fastembed, preferred ones first."""
+"""Names of outputs in exports of optimum, sentence-transformers and fastembed, in order of preference."""
 
 IN_THE_GRAPH = "graph"
 """The pooling of an output that has one vector per text."""
 
 POOLINGS = ("cls", "mean", "max", "last")
-"""The poolings; cls is the first token, as in sentence-transformers."""
+"""The supported poolings; cls is the first token, as in sentence-transformers."""
 
 READABLE_INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
 
 TOKENS_PER_BATCH = 512
-"""Tokens per batch, as for torch: more do not fit into the processor's cache."""
+"""Tokens per batch, as for torch; a larger batch does not fit into the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class OnnxOptions:
     normalise: bool
     lowercase: bool
     max_length: int
-    """Largest number of tokens; 0 for no limit."""
+    """The largest number of tokens; 0 for no limit."""
     prompt: Prompt
     batch_size: int
 
@@ -70,14 +70,14 @@ class OnnxOptions:
     def from_options(
         cls, options: OptionReader, files: OnnxFiles, graph: Graph, configuration: Configuration
     ) -> OnnxOptions:
-        """Return the options of a spec; defaults are in the model's configuration."""
+        """Return the options of a spec; defaults come from the model's configuration."""
         output = _output(options, graph)
         pooling = _pooling(options, output, configuration)
         prompt = Prompt.from_options(options, files.around)
         if prompt.text and pooling != IN_THE_GRAPH and not configuration.pools_prompt:
             raise SpecError(
-                f"'{options.spec}': this model does not pool the tokens of the prompt, which onnx: does not support;"
-                " use st: or prompt_name=none"
+                f"'{options.spec}': this model leaves the tokens of the prompt out of pooling, which onnx: "
+                "does not support; use st: or prompt_name=none"
             )
         return cls(
             output.name,
@@ -90,7 +90,7 @@ class OnnxOptions:
         )
 
     def as_options(self) -> dict[str, str]:
-        """Return the options as in a spec."""
+        """Return the options in the form that a spec has."""
         flags = {"normalise": self.normalise, "lowercase": self.lowercase}
         return {
             "output": self.output,
@@ -103,7 +103,7 @@ class OnnxOptions:
 
 
 def _output(options: OptionReader, graph: Graph) -> Port:
-    """Return the output that the spec names, or else one with a known name, or else the only one."""
+    """Return the output that the spec names, or one with a known name, or the only output."""
     by_name = {port.name: port for port in graph.outputs}
     wanted = options.text("output", "")
     if not wanted:
@@ -134,7 +134,8 @@ def _pooling(options: OptionReader, output: Port, configuration: Configuration) 
         pooling = options.text("pooling", IN_THE_GRAPH)
         if pooling != IN_THE_GRAPH:
             raise SpecError(
-                f"'{options.spec}': pooling={pooling}, but output '{output.name}' has one vector per text; remove it"
+                f"'{options.spec}': pooling={pooling}, but output '{output.name}' has one vector per text; "
+                "remove pooling="
             )
         return pooling
     if configuration.other_modules and not asked:
@@ -151,7 +152,7 @@ def _pooling(options: OptionReader, output: Port, configuration: Configuration) 
 
 
 class OnnxEncoder(Encoder):
-    """Encode with a tokenizer, a graph that onnxruntime runs, and pooling."""
+    """An encoder that consists of a tokenizer, a graph that onnxruntime runs, and pooling."""
 
     costly: ClassVar[bool] = True
     by_kind: ClassVar[bool] = True
@@ -183,8 +184,8 @@ class OnnxEncoder(Encoder):
         if foreign or "input_ids" not in {port.name for port in graph.inputs}:
             names = ", ".join(foreign or (port.name for port in graph.inputs))
             raise EncoderError(
-                f"{files.graph}: not a supported text encoder, because its inputs include {names}; supported:"
-                f" {', '.join(READABLE_INPUTS)}"
+                f"{files.graph}: not a supported text encoder, because its inputs include {names}; "
+                f"supported inputs are {', '.join(READABLE_INPUTS)}"
             )
         if unknown := [port.name for port in graph.inputs if port.element not in ELEMENT_TYPES.values()]:
             raise EncoderError(
@@ -225,7 +226,7 @@ class OnnxEncoder(Encoder):
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     def notes(self) -> list[str]:
-        """Return which options come from the model's files, and whether vectors depend on the batch."""
+        """Return notes on options that come from the model's files, and on whether vectors depend on the batch."""
         values = self._settings.as_options()
         taken = [f"{name}={values[name]}" for name in self._from_files if values[name] not in ("no", "0")]
         notes = [f"'{self.name}': {', '.join(taken)}, from the model's own files"] if taken else []
@@ -253,7 +254,7 @@ class OnnxEncoder(Encoder):
 
     @cached_property
     def _padding(self) -> int:
-        """Return the number of the padding token; it is masked, so 0 is used if the model does not state it."""
+        """Return the number of the padding token; 0 if the model does not state it, since padding is masked."""
         number = self._files.around.config.get("pad_token_id")
         return number if isinstance(number, int) and 0 <= number < 2**31 else 0
 
@@ -318,8 +319,8 @@ class OnnxEncoder(Encoder):
             (output,) = self._session.run([self._settings.output], inputs)
         except Exception as error:
             raise EncoderError(
-                f"'{self.name}': the model cannot read the tokens of its tokenizer ({first_line(error)}); use files of"
-                " one model"
+                f"'{self.name}': the model cannot read the tokens of its tokenizer ({first_line(error)}); "
+                "use files that belong to one model"
             ) from None
         states = output if output.dtype.itemsize >= 4 else output.astype(np.float32)
         if self._settings.pooling == IN_THE_GRAPH:
@@ -330,7 +331,7 @@ class OnnxEncoder(Encoder):
         return unit_length(vectors) if self._settings.normalise else vectors
 
     def _inputs(self, encodings: Sequence[Any], lengths: Integers) -> dict[str, Any]:
-        """Return each input of the graph, padded on the right, in the type of the graph."""
+        """Return each input of the graph, padded on the right, with the type that the graph needs."""
         width = max(1, int(lengths.max()))
         is_token = np.arange(width) < lengths[:, None]
         columns = {

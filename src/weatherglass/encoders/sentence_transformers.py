@@ -1,4 +1,6 @@
-"""Encode with `st:NAME-OR-FOLDER`, a sentence-transformers model with the pooling and normalisation of its files."""
+"""Encode with `st:NAME-OR-FOLDER`, a sentence-transformers model with the pooling and normalisation that its files
+state.
+"""
 
 from __future__ import annotations
 
@@ -54,11 +56,13 @@ if TYPE_CHECKING:
 
 HUB_OWNER = "sentence-transformers/"
 WITHOUT_MODULES = ["Transformer", "Pooling"]
-"""The modules of a model without modules.json in sentence-transformers, with mean pooling."""
+"""The modules that sentence-transformers uses for a model without modules.json, with mean pooling."""
 
 
 class SentenceTransformerEncoder(Encoder):
-    """Encode with a sentence-transformers model: its first module reads tokens, and the others pool."""
+    """An encoder from a sentence-transformers model, whose first module encodes tokens and whose other modules
+    pool.
+    """
 
     costly: ClassVar[bool] = True
     by_kind: ClassVar[bool] = True
@@ -115,7 +119,9 @@ class SentenceTransformerEncoder(Encoder):
         }
 
     def identity(self) -> str:
-        """Return a hash of weights, choices and library versions; the batch size changes at most the last digit."""
+        """Return a hash of weights, options and library versions, without the batch size, which changes at most the
+        last digit.
+        """
         names = ("torch", "transformers", "tokenizers", "sentence-transformers")
         # An empty prompt is included, so that encodings that were cached before prompts had names stay valid.
         choices = {"prompt": "", **self._choices, **self._prompt.as_options()}

@@ -40,12 +40,12 @@ class Spec:
         return Spec(self.kind, self.target, tuple({**dict(self.options), **changes}.items()))
 
     def reader(self) -> OptionReader:
-        """Return a reader of the options, which refuses unknown ones at the end."""
+        """Return a reader of the options, which refuses unknown options at the end."""
         return OptionReader(self, dict(self.options))
 
 
 def parse_options(query: str, whole: str) -> tuple[tuple[str, str], ...]:
-    """Return `a=1&b=2` as pairs.
+    """Parse `a=1&b=2` into pairs.
 
     Raises:
         SpecError: if an option is malformed or given twice.
@@ -63,7 +63,7 @@ def parse_options(query: str, whole: str) -> tuple[tuple[str, str], ...]:
 
 @dataclass(slots=True)
 class OptionReader:
-    """Read the options of a spec one by one, and check their values."""
+    """A reader that returns the options of a spec one by one, after checking their values."""
 
     spec: Spec
     unread: dict[str, str]
@@ -97,7 +97,7 @@ class OptionReader:
         return number
 
     def done(self) -> None:
-        """Refuse options that were not read, since the model does not have them."""
+        """Refuse options that were not read, which means that the model does not have them."""
         for name in self.unread:
             known = suggestion(name, self.read) if self.read else f" ('{self.spec.kind}' takes no options)"
             raise SpecError(f"'{self.spec}': unknown option '{name}'{known}")
@@ -105,11 +105,11 @@ class OptionReader:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A name for a spec."""
+    """A short name for a spec."""
 
     spec: Spec
     source: str
-    """The source of the settings."""
+    """The paper or program that the settings come from."""
 
 
 def _hf(target: str, **options: str) -> Spec:
@@ -145,11 +145,11 @@ FAMILIES: dict[str, Preset] = {
         "the released code of May et al. 2019: first piece of the lower-case text, without [CLS] and [SEP]",
     ),
 }
-"""Presets for any model, written before its name or folder: `bias-bench:bert-base-uncased`."""
+"""Presets for any model, written before the model's name or folder: `bias-bench:bert-base-uncased`."""
 
 
 def find_preset(text: str) -> Spec | None:
-    """Return the spec of a preset, overridden by the user's options; None if the text is not a preset.
+    """Return the spec of a preset with the user's options, which take precedence; None if the text is not a preset.
 
     >>> str(find_preset("bert-large-cased?layers=-2"))
     'hf:google-bert/bert-large-cased?pooling=cls&layers=-2'

@@ -1,4 +1,4 @@
-"""Run a transformers model to tokenise texts and to compute hidden states and log-probabilities of batches.
+"""Run a transformers model: tokenise texts, and compute hidden states and log-probabilities of batches.
 
 torch is imported at first use.
 """
@@ -35,33 +35,33 @@ POSITIONS_AFTER_PADDING = {
     "longformer",
     "luke",
 }
-"""Model types whose positions start after the number of the padding token, so that fewer are available."""
+"""Model types whose positions start after the padding token's number, so that fewer positions are available."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """The tokens of a text, as input of a model."""
+    """The tokens of a text, as the input of a model."""
 
     ids: list[int]
     full_length: int
-    """Number of pieces of the whole text; larger than the number of ids if it was cut."""
+    """The number of pieces of the whole text, which exceeds the number of ids if the text was cut."""
     other_inputs: dict[str, list[int]] = field(default_factory=dict)
-    """Further inputs of the model from the tokenizer, such as segment numbers, one per id."""
+    """Further model inputs from the tokenizer, such as segment numbers, one per id."""
     at: list[int] | None = None
     """Indices of the pieces in the requested span; None without a span."""
     place_is_cut: bool = False
-    """Whether pieces of that span were cut off, so that it has none."""
+    """Whether the pieces of the span were cut off, so that none is left."""
 
 
 Place = tuple[int, int | None]
-"""Start and end of a part of a text in characters; None as the end means all tokens from the start on."""
+"""The start and end of a part of a text, in characters; an end of None means all tokens from the start onward."""
 
 NOT_FOR_TOKENS = ("input_ids", "offset_mapping", "special_tokens_mask")
-"""Results of a tokenizer that are not further inputs of a model."""
+"""Outputs of a tokenizer that are not model inputs."""
 
 
 def max_tokens(config: dict[str, Any]) -> int | None:
-    """Return the largest number of tokens from the config of a model; None without a limit."""
+    """Return the largest number of tokens from a model's configuration; None if there is no limit."""
     for key in ("max_position_embeddings", "n_positions"):
         if isinstance(limit := config.get(key), int) and limit > 0:
             unused = (
@@ -92,12 +92,12 @@ class Tokenizer:
     special_tokens: bool
     lowercase: bool
     limit: int | None
-    """Largest number of pieces of a text."""
+    """The largest number of pieces of a text."""
 
     def __call__(
         self, texts: Sequence[str], places: Sequence[Place] | None = None, spare: int = 0
     ) -> list[Pieces]:
-        """Return the pieces of each text, cut to the limit minus `spare`, with the pieces of a span in each."""
+        """Return the pieces of each text, cut to the limit minus `spare`, and mark the pieces of its span."""
         if not texts:
             return []
         prepared = [text.lower() if self.lowercase else text for text in texts]
@@ -145,9 +145,10 @@ class Tokenizer:
         ]
 
     def begun(self, pieces: Pieces) -> Pieces:
-        """Return the pieces with a token that begins texts, so that the first token has a context in a causal model.
+        """Return the pieces after a begin-of-text token, so that in a causal model the first token has a context.
 
-        The token that ends texts is used if there is no other, as in GPT-2; without special tokens, none is added.
+        If the tokenizer has no such token, its end-of-text token is used, as in GPT-2; without special tokens, none is
+        added.
         """
         begins = (self.inner.bos_token_id, self.inner.eos_token_id)
         first = next((number for number in begins if number is not None), None)
@@ -165,7 +166,7 @@ class Tokenizer:
         """Return the position of the classification token in each text (first in BERT, last in XLNet).
 
         Raises:
-            EncoderError: if the tokenizer does not have or does not add it.
+            EncoderError: if the tokenizer has no such token or does not add it.
         """
         cls_id = self.inner.cls_token_id
         if cls_id is None or any(cls_id not in text.ids for text in pieces):
@@ -178,19 +179,19 @@ class Tokenizer:
         """Return the number of the mask token.
 
         Raises:
-            EncoderError: if the tokenizer does not have one.
+            EncoderError: if the tokenizer has no mask token.
         """
         if self.inner.mask_token_id is None:
             raise EncoderError("log-probabilities: this model's tokenizer has no mask token")
         return int(self.inner.mask_token_id)
 
     def padding(self) -> int:
-        """Return the number of the padding token; it is masked, so any token is used if the tokenizer has none."""
+        """Return the number of the padding token, or any token if there is none, since padding is masked."""
         candidates = (self.inner.pad_token_id, self.inner.eos_token_id, self.inner.unk_token_id, 0)
         return int(next(candidate for candidate in candidates if candidate is not None))
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        """Return the pieces of each text by name, with notes on cut and unknown ones."""
+        """Return the pieces of each text as strings, with notes on cut and unknown pieces."""
         return [self.coverage_of(pieces) for pieces in self(texts)]
 
     def coverage_of(self, pieces: Pieces, word: str = "") -> Coverage:
@@ -229,42 +230,43 @@ DEVICES = ("auto", "cpu", "cuda")
 DTYPES = ("float32", "float16", "bfloat16", "float64")
 
 TOKENS_PER_BATCH = {"cpu": 512, "cuda": 16384}
-"""Tokens in a batch. On a processor, more do not fit into its cache (MiniLM: 5.8 times the speed of single texts at 512
-tokens, 4.6 times at 2048); a GPU needs larger batches."""
+"""The number of tokens in a batch. On a CPU, larger batches do not fit into the cache (MiniLM: 5.8 times the speed of
+single texts at 512 tokens, 4.6 times at 2048); a GPU needs larger batches.
+"""
 
 STATES_PER_BATCH = 2**18
-"""Numbers in the hidden states of a batch, tokens × dimensions, that fit into the cache of a processor."""
+"""The number of hidden-state values in a batch (tokens × dimensions) that fit into the processor's cache."""
 
 LOGITS_PER_BATCH = 2**26
-"""Largest number of logits, tokens of a batch × tokens of the vocabulary: 256 MB in float32."""
+"""The largest number of logits, which is tokens of a batch × tokens of the vocabulary: 256 MB in float32."""
 
 HEADS = {"masked": "AutoModelForMaskedLM", "causal": "AutoModelForCausalLM"}
-"""The class of transformers that loads each kind of language model with its head, for log-probabilities."""
+"""The transformers class that loads each kind of language model with its head, for log-probabilities."""
 
 ARCHITECTURES = {
     "masked": ("ForMaskedLM", "BertForPreTraining"),
     "causal": ("ForCausalLM", "GPT2LMHeadModel", "OpenAIGPTLMHeadModel"),
 }
-"""Endings of the names of architectures whose weights include a head, by kind."""
+"""Suffixes of the names of architectures whose weights include a head, by kind."""
 
 
 def head_of(architectures: object) -> str | None:
-    """Return the kind of language model from `architectures` of a configuration; None for one without a head."""
+    """Return the kind of language model from `architectures` in a configuration; None if the model has no head."""
     names = [str(name) for name in architectures] if isinstance(architectures, list) else []
     return next((kind for kind, ends in ARCHITECTURES.items() if any(n.endswith(ends) for n in names)), None)
 
 
 @contextlib.contextmanager
 def loading(name: str, files: ModelFiles) -> Iterator[None]:
-    """Report any exception while the model `name` is loaded in one line; code that comes with it is refused."""
+    """Report any exception while the model `name` is loaded in one line, and refuse code that comes with the model."""
     try:
         yield
     except WeatherglassError:
         raise
     except pickle.UnpicklingError as error:
         raise UnsafeFileError(
-            f"'{name}': its weights contain code or more than tensors, so they were not loaded"
-            f" ({first_line(error)}); get the model as safetensors"
+            f"'{name}': its weights file contains code or objects other than tensors, so it was not loaded "
+            f"({first_line(error)}); get the model as safetensors"
         ) from None
     except BaseException as error:  # three libraries raise many types of errors for a damaged file
         if not is_failure(error):
@@ -283,14 +285,14 @@ def loading(name: str, files: ModelFiles) -> Iterator[None]:
 
 
 def encoding(name: str) -> contextlib.AbstractContextManager[None]:
-    """Report any exception while texts are encoded in one line; a wrong option may show only then."""
+    """Report any exception while texts are encoded in one line; some wrong options cause errors only at this point."""
     remedy = "get all its files again"
     return errors_in_one_line(f"'{name}'", "the model cannot encode", remedy, EncoderError)
 
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Hide progress bars and advice of transformers while a model is loaded."""
+    """Hide the progress bars and advice of transformers while a model is loaded."""
     from transformers.utils import logging
 
     verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -316,9 +318,9 @@ def _refuse_missing(name: str, report: Mapping[str, Any]) -> None:
 
 @contextlib.contextmanager
 def no_random_weights(name: str) -> Iterator[None]:
-    """Refuse transformers models with missing weights, also when another library loads them.
+    """Refuse transformers models with missing weights, even if another library loads them.
 
-    transformers replaces missing weights by random numbers, and reports it only in a log or on request.
+    transformers replaces missing weights by random numbers, and reports this only in a log or on request.
 
     Raises:
         EncoderError: if weights are missing; the message names the first one.
@@ -355,14 +357,14 @@ def pick_device(device: str) -> str:
     """Return the device; `auto` means CUDA if it is available.
 
     Raises:
-        EncoderError: if CUDA is requested and not available.
+        EncoderError: if CUDA is requested but not available.
     """
     import torch
 
     if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cuda" and not torch.cuda.is_available():
-        raise EncoderError("device=cuda: torch finds no CUDA device; use device=cpu or leave it out")
+        raise EncoderError("device=cuda: torch finds no CUDA device; use device=cpu or omit device=")
     return device
 
 
@@ -390,11 +392,11 @@ class TorchModel:
     ) -> TorchModel:
         """Load the weights from safetensors, or else from a pickle that contains only tensors.
 
-        With a `head` the model also gives log-probabilities.
+        With a `head`, the model also gives log-probabilities.
 
         Raises:
             UnsafeFileError: if the weights are a pickle that contains anything else.
-            EncoderError: if they do not fit the model, or cannot be read.
+            EncoderError: if the weights do not fit the model, or cannot be read.
         """
         import torch
         import transformers
@@ -415,7 +417,7 @@ class TorchModel:
     def hidden_states(
         self, pieces: Sequence[Pieces], padding: int, selections: Sequence[Layers]
     ) -> list[list[States]]:
-        """Return the hidden states of each selection's layers from one forward pass: texts × tokens × dimensions.
+        """Return the hidden states (texts × tokens × dimensions) of each selection's layers from one forward pass.
 
         Texts are padded on the right, so that tokens have the same positions, and therefore vectors, as in a single
         text.
@@ -432,7 +434,7 @@ class TorchModel:
 
     @property
     def logits_per_batch(self) -> int:
-        """Return the number of tokens in a batch whose log-probabilities fit into memory."""
+        """Return the number of tokens per batch for which log-probabilities fit into memory."""
         config = self.inner.config
         fit = STATES_PER_BATCH // (getattr(config, "hidden_size", None) or STATES_PER_BATCH)
         tokens = max(self.tokens_per_batch, fit)
@@ -441,7 +443,7 @@ class TorchModel:
     def log_probabilities(
         self, pieces: Sequence[Pieces], padding: int, rows: list[int], places: list[int], ids: list[int]
     ) -> Vector:
-        """Return the log-probability of each of `ids` at its row and place of the batch."""
+        """Return the log-probability of each of `ids` at its row and position in the batch."""
         import torch
 
         with self._head_at(rows, places) as selected:
@@ -477,7 +479,8 @@ class TorchModel:
                 hook.remove()
 
     def attention_received(self, pieces: Sequence[Pieces], padding: int) -> AnyMatrix:
-        """Return the attention that each token of texts of one length receives: the mean over layers, heads and tokens.
+        """Return the attention that each token receives in texts of one length, as a mean over layers, heads and
+        tokens.
 
         Raises:
             EncoderError: if the model does not report its attention.
@@ -522,7 +525,8 @@ class TorchModel:
                 ) from None
             except (RuntimeError, IndexError, TypeError, ValueError) as error:
                 raise EncoderError(
-                    f"the model cannot read the tokens of its tokenizer ({first_line(error)}); use files of one model"
+                    f"the model cannot read the tokens of its tokenizer ({first_line(error)}); use files "
+                    "that belong to one model"
                 ) from None
 
 

@@ -1,6 +1,8 @@
-"""Encode with `hf:NAME-OR-FOLDER`, any transformers encoder or decoder, with the pooling and layers of the spec.
+"""Encode with `hf:NAME-OR-FOLDER`, which is any transformers encoder or decoder, with the pooling and layers of the
+spec.
 
-It gives vectors of texts, vectors of a word at a span of a text and, for a language model, log-probabilities.
+The model gives vectors of texts, vectors of a word at a span of a text and, if it is a language model,
+log-probabilities.
 """
 
 from __future__ import annotations
@@ -61,7 +63,7 @@ from weatherglass.storage.installed import require
 MOST_LAYERS = 10_000
 
 LAYER_COUNT_KEYS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
-"""Keys in config.json for the number of layers above the token layer."""
+"""Keys in config.json that state the number of layers above the token layer."""
 
 NO_CONTEXT = "the first token has no context, so it has no probability"
 
@@ -69,7 +71,7 @@ LANGUAGE_MODEL: dict[str, frozenset[What]] = {
     "causal": frozenset({"log-probabilities"}),
     "masked": frozenset({"log-probabilities", "unmasked-log-probabilities", "attended-log-probabilities"}),
 }
-"""What a model with each kind of head gives besides vectors."""
+"""The observations that a model with each kind of head gives besides vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ class TransformerOptions:
     lowercase: bool
     normalise: bool
     max_length: int
-    """Largest number of tokens; 0 for no limit."""
+    """The largest number of tokens; 0 for no limit."""
     dtype: str
     device: str
     trust_remote_code: bool
@@ -99,7 +101,7 @@ class TransformerOptions:
         pooling = options.choice("pooling", POOLINGS, default_pooling or papers_pooling)
         if pooling == "cls" and not special_tokens:
             raise SpecError(
-                f"'{spec}': pooling=cls needs special_tokens=yes; for the first piece use pooling=first"
+                f"'{spec}': pooling=cls needs special_tokens=yes; use pooling=first for the first piece"
             )
         check_counts(str(spec), files.config)
         layers = Layers.parse(options.text("layers", "-1"))
@@ -130,7 +132,7 @@ class TransformerOptions:
         )
 
     def as_options(self) -> dict[str, str]:
-        """Return the options as in a spec; `span_pooling` is omitted if it is the default."""
+        """Return the options in the form that a spec has, without `span_pooling` if it is the default."""
         values = {name: getattr(self, name) for name in self.__slots__}
         if self.span_pooling == SPAN_POOLINGS[0]:
             del values["span_pooling"]
@@ -141,10 +143,12 @@ class TransformerOptions:
 
 
 class TransformerEncoder(Encoder):
-    """Encode with a transformers model: pool tokens within each layer, then combine layers (docs/methods 6)."""
+    """An encoder from a transformers model, which pools tokens within each layer and then combines layers
+    (docs/methods 6).
+    """
 
     costly: ClassVar[bool] = True
-    """Its encodings are cached."""
+    """Encodings of this model are cached."""
     by_kind: ClassVar[bool] = True
 
     def __init__(
@@ -179,7 +183,9 @@ class TransformerEncoder(Encoder):
         return {**choices, "batch_size": str(self._batch_size), **revision}
 
     def identity(self) -> str:
-        """Return a hash of weights, choices and library versions; the batch size changes at most the last digit."""
+        """Return a hash of weights, options and library versions, without the batch size, which changes at most the
+        last digit.
+        """
         libraries = {library: version(library) for library in ("torch", "transformers", "tokenizers")}
         choices = {**self._settings.as_options(), **self._prompt.as_options()}
         content = ["hf", self._files.identity(), choices, libraries]
@@ -214,7 +220,7 @@ class TransformerEncoder(Encoder):
 
     @property
     def head(self) -> str | None:
-        """Return the kind of language model, masked or causal; None for one without a head."""
+        """Return the kind of language model, masked or causal; None if the model has no head."""
         return head_of(self._files.config.get("architectures"))
 
     @cached_property
@@ -243,7 +249,9 @@ class TransformerEncoder(Encoder):
             return Observations(inputs, what, vectors, self._coverage(inputs, pieces))
 
     def _pieces(self, inputs: Sequence[Asked], what: What = "vectors") -> list[Pieces]:
-        """Return the pieces of each text with its prompt and, except for vectors, the pieces of its word or text."""
+        """Return the pieces of each text with its prompt and, except for vectors, the pieces of its word or of the
+        text.
+        """
         texts = self._prompt.before(inputs)
         if what == "vectors":
             return self._tokenizer(texts)
@@ -283,7 +291,7 @@ class TransformerEncoder(Encoder):
             return self._pooled(self._pieces(texts), views)
 
     def _pooled(self, pieces: Sequence[Pieces], views: Sequence[View]) -> list[AnyMatrix]:
-        """Return the vectors under each view, over all tokens or those at the requested place."""
+        """Return the vectors under each view, pooled over all tokens or over those of the requested span."""
         rows_of: dict[
             tuple[int, ...], list[int]
         ] = {}  # a text that is asked about at several places is read once
@@ -333,11 +341,12 @@ class TransformerEncoder(Encoder):
         return [unit_length(some) for some in vectors] if self._settings.normalise else vectors
 
     def _hidden(self, inputs: Sequence[Asked]) -> dict[int, list[int]]:
-        """Return the tokens of the masked word by input, for inputs that have one."""
+        """Return the tokens of the masked word, by input, for inputs that have a masked word."""
         rows = [row for row, asked in enumerate(inputs) if isinstance(asked, Input) and asked.hidden]
         if rows and self.head == "causal":
             raise EncoderError(
-                f"'{self.name}' is a causal model, which sees all words before the predicted one"
+                f"'{self.name}' is a causal model, which sees all words before the predicted one, so no "
+                "word can be masked"
             )
         others = [
             replace(asked, span=asked.hidden) for asked in inputs if isinstance(asked, Input) and asked.hidden
@@ -352,10 +361,10 @@ class TransformerEncoder(Encoder):
     ) -> Observations:
         """Return the log-probability of each token of the text, or of the word at the span.
 
-        A causal model predicts a token from those before it. A masked model predicts it from all others, with the token
-        masked; for a word at a span, all its pieces are masked, and those of a masked word. Without a mask, the model
-        reads all tokens of the text and predicts each of them; attended log-probabilities are these times the attention
-        that the token receives.
+        A causal model predicts a token from those before it. A masked model predicts it from all others, with the
+        token masked; for a word at a span, all pieces of the word and of a masked word are masked. Without a mask, the
+        model reads all tokens of the text and predicts each of them. An attended log-probability is such a
+        log-probability multiplied by the attention that the token receives.
         """
         is_causal = self.head == "causal"
         if is_causal:
@@ -400,7 +409,7 @@ class TransformerEncoder(Encoder):
 
 
 def _word(asked: Asked) -> str:
-    """Return the word at the span; empty without a span."""
+    """Return the word at the span; empty if there is no span."""
     return asked.word if isinstance(asked, Input) and asked.span else ""
 
 

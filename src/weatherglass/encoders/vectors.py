@@ -1,9 +1,10 @@
-"""Encode with word vectors, `vectors:PATH` or `spacy:PIPELINE`; a text is the mean over its words (CBOW).
+"""Encode with word vectors, `vectors:PATH` or `spacy:PIPELINE`; the vector of a text is the mean over its words
+(CBOW).
 
 The file is read when texts are first encoded, once for all texts and only for their words. A word is looked up as
 written and then, by default, in lower case. Out-of-vocabulary words are left out of the mean, unless the file is a
-fastText model with subwords, which give any word a vector. A spaCy pipeline is read from its files; its code is not
-run, and spaCy is not needed.
+fastText model, which has subword vectors for any word. A spaCy pipeline is read from its files; its code is not run,
+and spaCy is not needed.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ from weatherglass.vectors.spacy import find_pipeline, pipeline_files, read_pipel
 from weatherglass.warnings import Warning
 
 METHOD = "mean over words, 1"
-"""A part of the identity; change it when the same file and options give different vectors."""
+"""A part of the identity, which must change when the same file and options give different vectors."""
 
 TOKENS = ("words", "whitespace", "none")
 CASES = ("exact-then-lower", "exact", "lower")
 SHOWN = 10
-"""Largest number of words in a note."""
+"""The largest number of words in a note."""
 
 
 def word_options(options: OptionReader, case: str = CASES[0]) -> tuple[str, str, str]:
-    """Return the options `tokens`, `case` and `language` of a spec; the argument is the default of `case`."""
+    """Return the options `tokens`, `case` and `language` of a spec; the argument sets the default of `case`."""
     return (
         options.choice("tokens", TOKENS, "words"),
         options.choice("case", CASES, case),
@@ -47,7 +48,7 @@ def word_options(options: OptionReader, case: str = CASES[0]) -> tuple[str, str,
 
 
 class WordEncoder(Encoder):
-    """Average the vectors of a text's words in float64; a subclass reads the vectors (`_read`)."""
+    """An encoder that averages the vectors of a text's words in float64; a subclass reads the vectors (`_read`)."""
 
     gives = STATIC
 
@@ -93,7 +94,7 @@ class WordEncoder(Encoder):
         return means
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        """Return the words of each text, those without a vector, and a note on those with a subword vector."""
+        """Return the words of each text, the words without a vector, and a note on words with a subword vector."""
         covered = []
         for words in self._look_up(texts):
             missing = tuple(word for word in words if self._found[word] is None)
@@ -111,12 +112,13 @@ class WordEncoder(Encoder):
             )
         if self._of_subwords:
             notes.append(
-                f"{len(self._of_subwords)} out-of-vocabulary words have subword vectors (subwords=no leaves them out):"
-                f" {_some(self._of_subwords)}"
+                f"{len(self._of_subwords)} out-of-vocabulary words have subword vectors (use subwords=no "
+                f"to leave them out): {_some(self._of_subwords)}"
             )
         if self._duplicates:
             notes.append(
-                f"{self._duplicates} duplicate entries in the file for words that were looked up; the first one counts"
+                f"{self._duplicates} duplicate entries in the file for words that were looked up; the "
+                "first entry counts"
             )
         return notes
 
@@ -162,7 +164,7 @@ class WordEncoder(Encoder):
 
 
 class VectorEncoder(WordEncoder):
-    """Average word vectors that are read from a file."""
+    """An encoder that averages word vectors from a file."""
 
     def __init__(
         self,
@@ -185,7 +187,7 @@ class VectorEncoder(WordEncoder):
             VectorFileError: if the file is missing, empty or a folder.
         """
         if not spec.target:
-            raise SpecError(f"'{spec}': name a file of vectors, as in vectors:glove.840B.300d.txt")
+            raise SpecError(f"'{spec}': give a file of vectors, as in vectors:glove.840B.300d.txt")
         path = Path(spec.target).expanduser()
         check_file(path)
         options = spec.reader()
@@ -212,13 +214,15 @@ class VectorEncoder(WordEncoder):
 
 
 def _some(words: Collection[str]) -> str:
-    """Return the first few words, and how many more there are."""
+    """Return the first few words and the number of words left out."""
     rest = f" and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
     return f"{', '.join(list(words)[:SHOWN])}{rest}"
 
 
 class SpacyEncoder(VectorEncoder):
-    """Average the word vectors of a spaCy pipeline; by default, words are looked up exactly as written, as in spaCy."""
+    """An encoder that averages the word vectors of a spaCy pipeline; by default, words are looked up exactly as
+    written.
+    """
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
@@ -226,7 +230,7 @@ class SpacyEncoder(VectorEncoder):
 
         Raises:
             SpecError: if no pipeline is named or an option is wrong.
-            VectorFileError: if there is no such pipeline, or it has no vectors.
+            VectorFileError: if the pipeline does not exist or has no vectors.
         """
         if not spec.target:
             raise SpecError(f"'{spec}': name an installed pipeline or its folder, as in spacy:en_core_web_md")

@@ -1,7 +1,8 @@
-"""Compute other vectors of the same model, with fewer dimensions (`…?dim=64`), other poolings or other layers.
+"""Compute further vectors of the same model, with fewer dimensions (`…?dim=64`), other poolings or other layers.
 
-Truncation (Matryoshka, Kusupati et al. 2022) works for every kind of model after encoding. The cache contains the whole
-vectors, so that other values of `dim` cost nothing. All poolings and layers of a text need only one forward pass.
+Truncation (Matryoshka, Kusupati et al. 2022) works for every kind of model after encoding. The cache contains the
+whole vectors, so that other values of `dim` cost nothing. All poolings and layers of a text need only one forward
+pass.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from weatherglass.errors import EncoderError
 from weatherglass.warnings import Warning
 
 UNIT = 1e-3
-"""Tolerance for a length of 1, about the rounding of float16."""
+"""The tolerance for a length of 1, which is about the rounding error of float16."""
 
 
 class TruncatedEncoder(Encoder):
-    """Return the first dimensions of the vectors of `inner`."""
+    """An encoder that returns the first dimensions of the vectors of `inner`."""
 
     costly: ClassVar[bool] = False
-    """Only `inner`, which the audit calls, is costly."""
+    """Truncation is cheap; only `inner`, which the audit calls, can be costly."""
 
     def __init__(self, inner: ModelEncoder, dim: int, name: str) -> None:
         self.inner = inner
@@ -82,7 +83,7 @@ class TruncatedEncoder(Encoder):
         """Return the first dimensions; vectors of length 1 are scaled to length 1 again.
 
         Raises:
-            EncoderError: if there are fewer dimensions.
+            EncoderError: if the vectors have fewer dimensions.
         """
         width = vectors.shape[1]
         if len(vectors) and self.dim > width:
@@ -103,7 +104,7 @@ def first_dimensions(vectors: NDArray[F], dim: int) -> NDArray[F]:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The pooling and the layers that make one vector of a text."""
+    """A pooling and layers, which determine one vector of a text."""
 
     pooling: str
     layers: Layers
@@ -111,11 +112,11 @@ class View:
 
 @runtime_checkable
 class LayeredEncoder(ModelEncoder, Protocol):
-    """A model whose pooling and layers are chosen after the forward pass: transformers and ELMo."""
+    """A model whose pooling and layers can be chosen after the forward pass (transformers and ELMo)."""
 
     @property
     def view(self) -> View:
-        """Return the view of its spec."""
+        """Return the view that the spec states."""
         ...
 
     def with_view(self, view: View) -> Self:
@@ -123,7 +124,7 @@ class LayeredEncoder(ModelEncoder, Protocol):
         ...
 
     def other_views(self) -> tuple[list[str], list[Layers]]:
-        """Return the poolings and the layers that papers use with this kind of model."""
+        """Return the poolings and layers that papers use with this kind of model."""
         ...
 
     def encode_views(self, texts: Sequence[str], views: Sequence[View]) -> list[AnyMatrix]:
@@ -155,7 +156,7 @@ def encode_views(
 
 
 class CachedViews:
-    """The vectors of distinct texts under several views, cached or added."""
+    """The vectors of distinct texts under several views, from the cache or newly added."""
 
     def __init__(self, encoder: LayeredEncoder, texts: Sequence[str], views: Sequence[View]) -> None:
         self._texts = list(texts)

@@ -1,8 +1,8 @@
 """Encode with `wordllama`, the default model, whose vectors are in the PyPI package of that name.
 
 The files are read from the folder of the package, which is not imported, since it may use the network and is slow to
-import. The vectors are token embeddings of LLaMA 2 models, compressed to 256 dimensions; a text is the mean over its
-tokens.
+import. The vectors are token embeddings of LLaMA 2 models, compressed to 256 dimensions; the vector of a text is the
+mean over its tokens.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ MODEL = "l2_supercat"
 WEIGHTS = f"weights/{MODEL}_256.safetensors"
 TOKENIZER = f"tokenizers/{MODEL}_tokenizer_config.json"
 DIMENSIONS = ("256", "128", "64")
-"""Numbers of dimensions; the vectors were trained to be truncated."""
+"""The supported numbers of dimensions; the vectors were trained to be truncated."""
 TOKENS_AT_ONCE = 4096
-"""Tokens whose vectors are averaged at once: 2 MB."""
+"""The number of tokens whose vectors are averaged at once, which need 2 MB."""
 
 
 class WordLlamaEncoder(Encoder):
-    """Average the token vectors of a text in float64."""
+    """An encoder that averages the token vectors of a text in float64."""
 
     gives = STATIC
     reads_dim: ClassVar[bool] = True
@@ -51,7 +51,7 @@ class WordLlamaEncoder(Encoder):
         """Read `wordllama?dim=256|128|64`.
 
         Raises:
-            SpecError: if there is a target or a wrong option.
+            SpecError: if the spec has a target or a wrong option.
             MissingExtraError: if the package is not installed.
         """
         if spec.target:
@@ -99,7 +99,9 @@ class WordLlamaEncoder(Encoder):
         return [f"wordllama {_version()}, {MODEL}"]
 
     def _tokenised(self, texts: Sequence[str]) -> list[Any]:
-        """Return the tokens of each text; the last call is cached, since `coverage` and `encode` get the same texts."""
+        """Return the tokens of each text; the last result is cached, since `coverage` and `encode` get the same
+        texts.
+        """
         tokenise, last = self._tokenizer.encode, self._last
         self._last = {
             text: last[text] if text in last else tokenise(text, add_special_tokens=False) for text in texts

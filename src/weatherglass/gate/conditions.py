@@ -1,9 +1,10 @@
-"""Parse conditions on results, such as `abs(effect_size) > 0.8 and p_adjusted < 0.01`, with `ast`; nothing is executed.
+"""Parse conditions on results, such as `abs(effect_size) > 0.8 and p_adjusted < 0.01`, with `ast`; nothing is
+executed.
 
-The text is split into tokens here, so that Python sees only names, operators, parentheses and a 0 for each number and
-'text', and only decides the precedence. The tree becomes steps on a stack, so nothing recurses. A comparison with a
-value that a row does not have is undecided, and remains so unless the other side of an `and` or `or` settles it
-(Kleene's three values).
+This module splits the text into tokens, so that Python sees only names, operators, parentheses and a 0 for each number
+and 'text', and only determines the precedence. The tree becomes steps on a stack, so that there is no recursion. A
+comparison with a value that a row does not have is undecided, unless the other side of an `and` or `or` decides it
+(Kleene's three-valued logic).
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ from weatherglass.registry import did_you_mean, suggestion
 from weatherglass.storage.printable import one_line
 
 LONGEST = 1000
-"""Characters that an expression may have."""
+"""The largest number of characters of an expression."""
 SHOWN = 100
-"""Characters of the expression that an error message repeats."""
+"""The largest number of characters of the expression in an error message."""
 DEEPEST = 30
-"""Largest nesting depth of parentheses, signs and negations."""
+"""The largest nesting depth of parentheses, signs and negations."""
 
 SYMBOLS = {"d": "effect_size"}
-"""Symbols that are understood as columns."""
+"""Symbols that stand for columns."""
 CHOICES = {"p": "p_adjusted (corrected for the number of tests) or p_value"}
-"""Symbols that can be several columns."""
+"""Symbols that can mean several columns."""
 
 Value = float | str | bool | None
-"""None stands for a number or a text that the row does not have, or a condition that cannot be decided."""
+"""A value; None if the row does not have the number or text, or the condition cannot be decided."""
 Row = Mapping[str, object]
 
 _TOKEN = re.compile(
@@ -97,9 +98,9 @@ class Operation(NamedTuple):
     kind: str
     """The kind of the result: number, text or condition."""
     takes: int
-    """Number of operands."""
+    """The number of operands."""
     value: Callable[..., Value]
-    """Called with the row and the operands."""
+    """A function that is called with the row and the operands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +109,13 @@ class Condition:
 
     source: str
     columns: tuple[str, ...]
-    """The columns that it names, each once."""
+    """The columns that the condition names, without repeats."""
     texts: tuple[str, ...]
-    """The texts that it compares with, without their quotes."""
+    """The texts that the condition compares with, without their quotes."""
     _steps: tuple[Operation, ...]
 
     def decide(self, row: Row) -> bool | None:
-        """Return whether it is true for this row; None if a value that matters is missing."""
+        """Return whether the condition is true for this row; None if a value that matters is missing."""
         stack: list[Value] = []
         for step in self._steps:
             first = len(stack) - step.takes
@@ -130,20 +131,21 @@ def parse(
     Args:
         source: the expression.
         columns: each name and whether it is a "number" or a "text".
-        words: the texts that a column can have, for columns with a fixed list. A comparison with another text would
-            never be true, and the gate would always pass.
+        words: the texts that a column can have, for columns with a fixed list. A comparison with any other text is
+            refused, since it would never be true, and the gate would always pass.
 
     Raises:
         GateError: if the expression is invalid; the message states the error and its position.
     """
     if len(source) > LONGEST:
-        raise GateError(f"the expression has {len(source)} characters; {LONGEST} are allowed")
+        raise GateError(f"the expression has {len(source)} characters, but only {LONGEST} are allowed")
     tokens = [token if token.text in columns else _column_of(token) for token in _tokens(source)]
     _check_shape(source, tokens)
     steps = _Translation(source, tokens, columns, words or {}).steps()
     if steps[-1].kind != "condition":
         raise GateError(
-            f"in {_quoted(source)}: this is a {steps[-1].kind}; write a condition, such as effect_size > 0.8"
+            f"in {_quoted(source)}: this is a {steps[-1].kind}, not a condition; write one, such as "
+            "effect_size > 0.8"
         )
     named = dict.fromkeys(token.text for token in tokens if token.kind == "name" and token.text in columns)
     texts = tuple(token.text[1:-1] for token in tokens if token.kind == "text")
@@ -152,7 +154,7 @@ def parse(
 
 class _Token(NamedTuple):
     kind: str
-    """The kind of the token: number, name, text or operator; and, or, not and parentheses are operators."""
+    """The kind of the token: number, name, text or operator; `and`, `or`, `not` and parentheses are operators."""
     text: str
     place: int
 
@@ -172,14 +174,14 @@ def _column_of(token: _Token) -> _Token:
 
 
 def _tokens(source: str) -> list[_Token]:
-    """Return the tokens; refuse one that the language does not have."""
+    """Return the tokens; refuse a token that the language does not have."""
     tokens = []
     for match in _TOKEN.finditer(source):
         kind, text = str(match.lastgroup), match.group()
         if text in _WORDS:
             kind = "operator"
         elif kind == "other" or keyword.iskeyword(text):
-            raise _error(source, _ADVICE.get(text, f"'{text}' means nothing here"), match.start())
+            raise _error(source, _ADVICE.get(text, f"'{text}' is not understood here"), match.start())
         tokens.append(_Token(kind, text, match.start()))
     return tokens
 
@@ -217,7 +219,7 @@ def _check_shape(source: str, tokens: Sequence[_Token]) -> None:
 
 
 class _Translation:
-    """Translate tokens into steps; a node of the tree that is not named here is refused."""
+    """A translation of tokens into steps, which refuses any node of the tree that it does not name."""
 
     def __init__(
         self,
@@ -238,7 +240,7 @@ class _Translation:
             raise _unexpected(source, self._token_near(error.offset)) from None
 
     def steps(self) -> list[Operation]:
-        """Return the steps in order: operands from left to right, then the operation that joins them."""
+        """Return the steps in order: operands from left to right, followed by the operation that joins them."""
         waiting, nodes = [self._tree], []
         while waiting:
             nodes.append(node := waiting.pop())
@@ -252,7 +254,7 @@ class _Translation:
         return steps
 
     def _step(self, node: ast.expr, kinds: Sequence[str]) -> Operation:
-        """Return the step of one node, whose operands are of these kinds."""
+        """Return the step for one node, whose operands have the given kinds."""
         match node:
             case ast.Constant():
                 return self._constant(self._token(node))
@@ -291,7 +293,7 @@ class _Translation:
     def _column(self, node: ast.Name, name: str) -> Operation:
         if name not in self._columns:
             if name in CHOICES:
-                raise self._wrong(node, f"'{name}' can be {CHOICES[name]}; write one of them")
+                raise self._wrong(node, f"'{name}' can be {CHOICES[name]}; write one of these columns")
             raise self._wrong(node, f"unknown column '{name}'{suggestion(name, self._columns)}")
         if self._columns[name] == "number":
             return Operation("number", 0, lambda row: _as_number(row.get(name)))
@@ -333,7 +335,7 @@ class _Translation:
                 raise self._wrong(operand, f"{where} needs a {kind}, but has a {its_kind}")
 
     def _token_near(self, offset: int | None) -> _Token:
-        """Return the last token that begins at or before a 1-based offset, which differs between versions of Python."""
+        """Return the last token at or before a 1-based offset, since offsets differ between versions of Python."""
         position = (offset or 1) - 1
         start = max((start for start in self._token_at if start <= position), default=0)
         return self._token_at[start]
@@ -363,13 +365,13 @@ def _error(source: str, reason: str, place: int) -> GateError:
 
 
 def _quoted(source: str) -> str:
-    """Return the expression on one line, cut where it is long."""
+    """Return the expression on one line, shortened if it is long."""
     line = one_line(" ".join(source.split()))
     return f"'{line if len(line) <= SHOWN else line[:SHOWN] + '…'}'"
 
 
 def _as_number(value: object) -> float | None:
-    """Return a number that can be compared, or None."""
+    """Return a number that can be compared, or None if there is none."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return None if math.isnan(value) else float(value)
@@ -381,26 +383,26 @@ def _truth(value: object) -> bool | None:
 
 
 def _compared(symbol: str, left: object, right: object) -> bool | None:
-    """Return whether the comparison is true; None where a side is missing."""
+    """Return whether the comparison is true; None if a side is missing."""
     return None if left is None or right is None else _COMPARE[symbol](left, right)
 
 
 def _both(left: bool | None, right: bool | None) -> bool | None:
-    """Return the conjunction; it is False if a side is false, whatever the other is."""
+    """Return the conjunction, which is False if either side is false."""
     if left is False or right is False:
         return False
     return None if left is None or right is None else True
 
 
 def _either(left: bool | None, right: bool | None) -> bool | None:
-    """Return the disjunction; it is True if a side is true, whatever the other is."""
+    """Return the disjunction, which is True if either side is true."""
     if left is True or right is True:
         return True
     return None if left is None or right is None else False
 
 
 def _negation(value: bool | None) -> bool | None:
-    """Return the negation; None stays None."""
+    """Return the negation; the negation of None is None."""
     return None if value is None else not value
 
 
@@ -410,7 +412,7 @@ def _applied(function: Callable[[float], float], value: float | None) -> float |
 
 
 def _calculated(symbol: str, left: float | None, right: float | None) -> float | None:
-    """Return the result; None where a side is missing, a divisor is 0, or the result is not a number."""
+    """Return the result; None if a side is missing, a divisor is 0, or the result is not a number."""
     if left is None or right is None or (symbol == "/" and right == 0):
         return None
     return _as_number(_CALCULATE[symbol](left, right))

@@ -21,7 +21,8 @@ _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_junit(path: Path, run: Run, breaches: Sequence[Breach]) -> None:
-    """Write one test case per result; a broken rule is a failure, and a test that could not be run is an error.
+    """Write one test case per result; a result that breaks a rule is a failure, and a test that could not be run is an
+    error.
 
     Raises:
         OutputError: if the file cannot be written.
@@ -33,7 +34,8 @@ def write_junit(path: Path, run: Run, breaches: Sequence[Breach]) -> None:
 
 
 def write_ranking_junit(path: Path, ranking: Ranking, breaches: Sequence[RankingBreach]) -> None:
-    """Write one test case per comparison; one that meets a condition is a failure, a model that failed is an error.
+    """Write one test case per comparison; a comparison that meets a condition is a failure, and a model that failed is
+    an error.
 
     Raises:
         OutputError: if the file cannot be written.
@@ -108,7 +110,7 @@ def junit(run: Run, breaches: Sequence[Breach]) -> str:
 def _add_result(
     suite: ElementTree.Element, result: Result, verdict: Verdict | None, breaches: Sequence[Breach]
 ) -> None:
-    """Add the test case of one result, with why it fails, its numbers, and what it and its topic show."""
+    """Add the test case of one result, with the reason why it fails, its numbers, and what it and its topic show."""
     case = _case(suite, result.model, f"{result.test} {result.metric}", seconds=result.seconds)
     for breach in breaches:
         _say(case, "failure", breach.reason)
@@ -147,5 +149,5 @@ def _say(case: ElementTree.Element, kind: str, reason: str) -> None:
 
 
 def _clean(text: str) -> str:
-    """Return each line without characters that XML does not allow, and with control characters as escapes."""
+    """Return each line without characters that XML does not allow, and with control characters escaped."""
     return _NOT_XML.sub("�", "\n".join(map(one_line, text.split("\n"))))

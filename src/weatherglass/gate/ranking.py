@@ -16,19 +16,19 @@ COLUMN_KINDS: Mapping[str, str] = {
     each.name: "number" if str(each.type).startswith(("float", "int")) else "text"
     for each in fields(GroupComparison)
 }
-"""What a condition may name, and whether it is a number or a text."""
+"""The names that a condition may use, and whether each is a number or a text."""
 WORDS: Mapping[str, Collection[str]] = {
     "outcome": tuple(map(str, Outcome)),
     "four_fifths": (*map(str, FourFifths), ""),
 }
-"""The texts that a column can have, where they are a fixed list."""
+"""The texts that a column can have, for columns with a fixed list."""
 
 
 def ranking_conditions(fail_if: Sequence[str]) -> list[Condition]:
     """Return the conditions of a command.
 
     Raises:
-        GateError: for an expression that cannot be understood.
+        GateError: if an expression cannot be understood.
     """
     return [parse(expression, COLUMN_KINDS, WORDS) for expression in fail_if]
 
@@ -38,7 +38,7 @@ class RankingBreach:
     """A reason for the gate to fail."""
 
     comparison: GroupComparison | None
-    """The comparison that meets the condition; None where a condition found no comparison to ask."""
+    """The comparison that meets the condition; None if the condition applies to no comparison."""
     reason: str
 
     def __str__(self) -> str:
@@ -46,10 +46,10 @@ class RankingBreach:
 
 
 def judge_ranking(conditions: Sequence[Condition], ranking: Ranking) -> list[RankingBreach]:
-    """Return every comparison that meets a condition, or cannot be decided, with the reason.
+    """Return every comparison that meets a condition, or for which it cannot be decided, with the reason.
 
-    A condition is asked of the comparisons over all contexts, because many topics give false alarms; one that names the
-    column `topic` is asked of all comparisons.
+    A condition is checked for the comparisons over all contexts, because many topics would give false alarms. A
+    condition that names the column `topic` is checked for all comparisons.
     """
     breaches: list[RankingBreach] = []
     for condition in conditions:
@@ -60,13 +60,15 @@ def judge_ranking(conditions: Sequence[Condition], ranking: Ranking) -> list[Ran
         ]
         breaches += [breach for one in asked if (breach := _breach(condition, one))]
         if not asked:
-            reason = f"{condition.source}: no comparison has these numbers, so nothing was judged"
+            reason = (
+                f"{condition.source}: no comparison has the numbers of this condition, so nothing was judged"
+            )
             breaches.append(RankingBreach(None, reason))
     return breaches
 
 
 def judge_baseline(before: Ranking, after: Ranking) -> list[RankingBreach]:
-    """Return every two groups whose difference grew significantly since an earlier audit of the same texts.
+    """Return every pair of groups whose difference grew significantly since an earlier audit of the same texts.
 
     Raises:
         WeatherglassError: if the audits cannot be compared.

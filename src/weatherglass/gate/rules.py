@@ -1,4 +1,4 @@
-"""Judge a run by conditions under which it fails, for all results or for some tests, and state why it failed."""
+"""Judge a run by the conditions under which it fails, for all results or for some tests, and state why it failed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ COLUMN_KINDS: Mapping[str, str] = {
     **{name: "number" if _TYPES[name].startswith(("float", "int")) else "text" for name in COLUMNS},
     **{name: kind for name, (_, kind) in TOPIC_COLUMNS.items()},
 }
-"""Names that an expression can use, each a number or a text."""
+"""Names that an expression can use, each of which is a number or a text."""
 RANKS: Mapping[str, int] = {
     **{Outcome.SMALL: 0, Outcome.INCONCLUSIVE: 0, Outcome.UNCONFIRMED: 1},
     **{Outcome.ISOLATED: 2, Outcome.LIMITED: 2, Outcome.CONFLICTING: 2, Outcome.ROBUST: 3},
@@ -47,9 +47,11 @@ RANKS: Mapping[str, int] = {
 """Every verdict with its strength; “inconclusive” is as weak as “small”, and “conflicting” as strong as the tests that
 disagree."""
 WORDS: Mapping[str, Collection[str]] = {"verdict": RANKS}
-"""The texts that a column can have, where they are a fixed list."""
+"""The texts that a column can have, for columns with a fixed list."""
 OF_A_TOPIC = (*TOPIC_COLUMNS, "model", "options", "metric")
-"""Columns that are equal for all tests of a topic; a condition on these alone is evaluated once per topic."""
+"""Columns that are equal for all tests of a topic; a condition that uses only these columns is evaluated once per
+topic.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class Rule:
     metrics: tuple[str, ...] = ("*",)
     models: tuple[str, ...] = ("*",)
     why: str = ""
-    """The user's explanation of a breach."""
+    """The user's explanation for a failure of this rule."""
 
     def covers(self, result: Result) -> bool:
         """Return whether the rule applies to this result."""
@@ -76,7 +78,7 @@ class Rule:
 
     @property
     def is_about_topics(self) -> bool:
-        """Return whether its condition is the same for all tests of a topic."""
+        """Return whether the condition gives the same result for all tests of a topic."""
         named = self.condition.columns
         return set(named) <= set(OF_A_TOPIC) and not set(named).isdisjoint(TOPIC_COLUMNS)
 
@@ -103,10 +105,10 @@ class Gate:
     def judge(self, results: Sequence[Result], verdicts: Sequence[Verdict] = ()) -> list[Breach]:
         """Return every reason to fail, in the order of rules and results.
 
-        A rule that cannot be decided because a number is missing counts as broken, and so does a rule with a pattern
-        that matches no result, since what was not judged has not passed. A rule does not apply to controls that it does
-        not name. A condition on p does not apply to rows that are measured, not tested. A condition on topics is broken
-        once per topic.
+        A rule counts as broken if it cannot be decided because a number is missing, or if one of its patterns matches
+        no result, since a gate that judged nothing has not been passed. A rule does not apply to controls that it does
+        not name. A condition on p does not apply to rows that are measured but not tested. A condition on topics is
+        broken once per topic.
 
         Args:
             results: the judged results of a run.
@@ -131,7 +133,7 @@ def gate_of(fail_if: Sequence[str], file: Path | None) -> Gate | None:
     """Return the gate of a command: its expressions, each for all results, and the rules of its file.
 
     Raises:
-        GateError: for an expression or a file that cannot be understood.
+        GateError: if an expression or the file cannot be understood.
     """
     rules = [Rule(parse(expression, COLUMN_KINDS, WORDS)) for expression in fail_if]
     rules += load_rules(file) if file else []
@@ -181,7 +183,7 @@ def _globs(place: str, key: str, value: Any) -> tuple[str, ...]:
 
 
 def _breaches(rule: Rule, covered: Sequence[tuple[Result, Verdict | None]]) -> Iterator[Breach]:
-    """Yield a breach for every result that breaks the rule; for every topic, if the rule is about topics."""
+    """Yield a breach for every result that breaks the rule or, if the rule is about topics, for every topic."""
     asked: set[int] = set()
     left_out = [(result, verdict) for result, verdict in covered if _is_left_out(rule, result, verdict)]
     if left_out and len(left_out) == len(covered):
@@ -200,7 +202,7 @@ def _breaches(rule: Rule, covered: Sequence[tuple[Result, Verdict | None]]) -> I
 
 
 def _is_left_out(rule: Rule, result: Result, verdict: Verdict | None) -> bool:
-    """Return whether a rule needs a number that a row or topic lacks because it is measured, not tested."""
+    """Return whether a rule needs a number that a row or topic lacks because it is measured but not tested."""
     if rule.is_about_topics:
         measured_only = verdict is not None and bool(verdict.measured) and not verdict.tests
     else:
@@ -237,7 +239,7 @@ def _breach(rule: Rule, result: Result, verdict: Verdict | None) -> Breach | Non
 def _not_judged(
     rule: Rule, covered: Sequence[Result], results: Sequence[Result], only_controls: bool
 ) -> Iterator[str]:
-    """Yield a breach if the rule applies to no result, or for each of its patterns that matches none."""
+    """Yield a breach if the rule applies to no result, or for each of its patterns that matches no result."""
     names = {key: {getattr(result, column) for result in results} for key, column in PATTERNS.items()}
     patterns = [(key, glob) for key in PATTERNS for glob in getattr(rule, key)]
     if not covered:

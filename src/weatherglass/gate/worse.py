@@ -1,9 +1,9 @@
-"""Judge what got worse between two runs: effects that grew beyond what chance explains (docs/methods 12).
+"""Judge what got worse between two runs, that is, which effects grew beyond what chance explains (docs/methods 12).
 
-A row is worse if |d| is larger than before and the paired p of its change is at most alpha after Holm's correction over
-all rows compared. A verdict that rose is not a test: it fails a gate only if a row of its topic is worse. What was in
-the earlier run and cannot be compared has not passed either. Controls (flowers and insects) do not measure bias and are
-left out.
+A row is worse if |d| is larger than before and the paired p of its change is at most alpha after Holm's correction
+over all compared rows. A verdict that rose is not a test, so the gate fails only if a row of its topic is worse. A row
+of the earlier run that cannot be compared has not passed either. Controls (flowers and insects) do not measure bias
+and are left out.
 """
 
 from __future__ import annotations
@@ -27,21 +27,23 @@ WORSE = "worse"
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A comparison with the reasons for which the later run is worse."""
+    """A comparison, with the reasons why the later run is worse."""
 
     comparison: Comparison
     breaches: list[Breach]
     verdicts: list[tuple[Verdict | None, Verdict]]
-    """The earlier verdict on each topic, if there was one, and the later one."""
+    """The earlier verdict on each topic, if there was one, and the later verdict."""
     rises: list[str]
-    """Verdicts that rose although no effect of their topic is worse: reported, but not a reason to fail."""
+    """Verdicts that rose although no effect of their topic is worse; they are reported, but are not a reason to
+    fail.
+    """
 
 
 def check_word(fail_if: str) -> None:
-    """Refuse a condition that compares nothing.
+    """Refuse a condition other than "worse", which is the only one that compares runs.
 
     Raises:
-        GateError: for any other than "worse".
+        GateError: if the condition is not "worse".
     """
     if fail_if != WORSE:
         raise GateError(
@@ -65,15 +67,15 @@ def judge_models(run: Run, alpha: float = 0.05) -> Judged:
 
 
 def read_baseline(path: Path) -> Run:
-    """Return the run that a later one is compared with; it has to be complete.
+    """Return the run with which a later run is compared; it must be complete.
 
     Raises:
         OutputError: if the folder does not contain a run, or a part of it is missing.
-        GateError: if it is not finished.
+        GateError: if the run is not finished.
     """
     stored = read_whole_run(path)
     if stored.record.get("status") not in JUDGED:
-        raise GateError(f"{path}: this run is not finished; a baseline has to be a finished run")
+        raise GateError(f"{path}: this run is not finished; a baseline must be a finished run")
     return stored
 
 
@@ -103,7 +105,7 @@ def _judged(comparison: Comparison, before: Run, after: Run) -> Judged:
         if earlier is None or earlier.outcome is None:
             continue
         if later.outcome is None:
-            lost = f"the verdict was {earlier.outcome} and cannot be given any more: {later.why}"
+            lost = f"the verdict was {earlier.outcome} but can no longer be given: {later.why}"
             breaches.append(Breach(rule, grown, f"{_place(later)}: {lost}"))
         elif _rank(later.outcome) > _rank(earlier.outcome):
             rose = f"{_place(later)}: the verdict rose from {earlier.outcome} to {later.outcome}"
@@ -129,7 +131,7 @@ def _belongs(result: Result, verdict: Verdict) -> bool:
 
 
 def _grew(difference: Difference, result: Result, comparison: Comparison) -> str:
-    """Return why this effect has not passed; empty where it has."""
+    """Return why this effect has not passed; empty if it has."""
     undecided = difference.grew and difference.p_value is None and difference.judged
     if not undecided and not difference.is_worse(comparison.alpha):
         return ""
@@ -145,7 +147,7 @@ def _grew(difference: Difference, result: Result, comparison: Comparison) -> str
 def _paired_verdicts(
     comparison: Comparison, before: Run, after: Run
 ) -> Iterator[tuple[Verdict | None, Verdict]]:
-    """Yield the verdicts on each topic of the models that were compared; controls are left out."""
+    """Yield the verdicts on each topic of the compared models; controls are left out."""
     pairs = dict.fromkeys((row.metric, *row.models) for row in comparison.differences)
     earlier = {(v.metric, v.model, v.topic): v for v in before.verdicts()}
     for metric, old, new in pairs:

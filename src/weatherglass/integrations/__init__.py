@@ -1,4 +1,4 @@
-"""Use weatherglass inside other packages: a metric of `evaluate` and a task of `mteb`, both optional."""
+"""Use weatherglass inside other packages, as a metric of `evaluate` or a task of `mteb`; both are optional."""
 
 from __future__ import annotations
 

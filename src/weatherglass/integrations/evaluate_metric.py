@@ -1,4 +1,4 @@
-"""Offer an association test as a metric of `evaluate`: predictions are vectors, references the encoded texts.
+"""Offer an association test as a metric of `evaluate`; predictions are vectors, and references are the encoded texts.
 
 `evaluate.load` copies this file into its cache and imports it there, so it must not use relative imports.
 """
@@ -17,7 +17,7 @@ DESCRIPTION = "Association test (WEAT, SEAT): effect size d, p and interval of o
 
 
 class WeatMetric(evaluate.Metric):  # type: ignore[misc]
-    """Test association: `compute(predictions=vectors, references=load_test("weat6").texts, test="weat6")`."""
+    """A metric for `evaluate`: `compute(predictions=vectors, references=load_test("weat6").texts, test="weat6")`."""
 
     def _info(self) -> Any:
         return evaluate.MetricInfo(

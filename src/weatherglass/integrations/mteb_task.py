@@ -1,4 +1,4 @@
-"""Offer an association test as a task of `mteb` (2.x): the model that mteb loaded encodes the texts."""
+"""Offer an association test as a task of `mteb` (2.x), whose texts the model loaded by mteb encodes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ LANGUAGES = {"en": "eng-Latn", "de": "deu-Latn", "fr": "fra-Latn", "es": "spa-La
 
 
 class WeatTask(AbsTask):  # type: ignore[misc]
-    """One test, whose main score is the signed effect size d: 0 means no association, and more is not better."""
+    """One test as a task; the main score is the signed effect size d, for which 0 means no association and more is not
+    better.
+    """
 
     abstask_prompt = "Encode the text."
     data_loaded: bool = False

@@ -1,4 +1,4 @@
-"""Provide the parts that depend on a language: word forms, sentence templates, tokenisers and lexicons."""
+"""Provide the language-dependent parts: word forms, sentence templates, tokenisers and lexicons."""
 
 from __future__ import annotations
 

@@ -35,13 +35,13 @@ class Reading:
     """The word as in the word set."""
     word_class: str
     reason: str
-    """The source of the class: the file, the catalogue, or the rule by which it was guessed."""
+    """The source of the class: the file, the catalogue, or the rule used to guess it."""
     slots: Mapping[str, str]
     """The text for each slot of templates; slots with an unknown form are left out."""
     shown_forms: str = ""
     """The forms in the templates, such as "an oven, ovens"; empty for a word without forms."""
     forms_known: bool = True
-    """Whether the forms are from the file or a lexicon, and not from a rule."""
+    """Whether the forms come from the file or a lexicon, not from a rule."""
 
     @property
     def worth_a_look(self) -> bool:
@@ -74,16 +74,16 @@ class Language(Protocol):
         """Return the values of a kind of form with few values, such as m and f; empty if the form is written out."""
 
     def slots(self) -> Mapping[str, str]:
-        """Return the slots that templates may have, each with the form that it needs; "" if it needs none.
+        """Return the slots that templates may have, each with the form that it needs; "" if it needs no form.
 
-        "gender, accusative" means that the slot needs the second form if the first one is not sufficient.
+        "gender, accusative" means that the slot needs the second form if the first one is not enough.
         """
 
     def templates(self, word_class: str) -> Sequence[str]:
         """Return the sentence templates of a class, in order."""
 
     def read_word(self, word: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Reading:
-        """Return the class and forms of a word: from the user's file, from a lexicon, or guessed.
+        """Return the class and forms of a word, from the user's file or a lexicon, or guessed.
 
         Raises:
             CatalogueError: if no class fits.

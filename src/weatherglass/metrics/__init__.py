@@ -1,8 +1,8 @@
-"""Compute metrics: an Estimate from the vectors of a test, without input or output.
+"""Compute metrics, which return an Estimate from the vectors of a test, without input or output.
 
 A metric is a value whose text is its spelling on the command line, such as "cosine/mean" (short for
-"weat(cosine/mean)") and "weat(cosine/mean, profile=wefe)". METRICS contains the families by name; each family makes
-metrics from the arguments in parentheses.
+"weat(cosine/mean)") and "weat(cosine/mean, profile=wefe)". METRICS contains the families of metrics by name; each
+family makes metrics from the arguments in parentheses.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_METRIC", "METRICS", "select_metrics"]
 
 MakeMetrics = Callable[[Sequence[str], Mapping[str, str]], "Sequence[Metric]"]
-"""Makes metrics from the positional and the named arguments in the parentheses of a spelling."""
+"""A function that makes metrics from the positional and named arguments in the parentheses of a spelling."""
 
 METRICS: Registry[MakeMetrics] = Registry(
     "metric",
@@ -52,7 +52,7 @@ _CALL = re.compile(r"(?P<name>[a-z][\w-]*)(?:\((?P<arguments>.*)\))?")
 
 
 def select_metrics(patterns: Sequence[str | Association | Metric]) -> list[Metric]:
-    """Return the metrics that match spellings, globs and groups, each once, in the order of the request.
+    """Return the metrics that match spellings, globs and groups, in the order of the request and without repeats.
 
     "weat" means "cosine/mean", "*/mean" means every similarity with the mean, and "*" every metric with its defaults.
 
@@ -60,7 +60,7 @@ def select_metrics(patterns: Sequence[str | Association | Metric]) -> list[Metri
     ['cosine/mean', 'cosine/median', 'cosine/min']
 
     Raises:
-        UnknownNameError: if a metric is unknown, with a suggestion.
+        UnknownNameError: if a metric is unknown; the message suggests the nearest name.
         WeatherglassError: if no metric is given, or a metric needs an observation that no model returns.
     """
     from weatherglass.metrics.weat.association import Association
@@ -81,11 +81,12 @@ def select_metrics(patterns: Sequence[str | Association | Metric]) -> list[Metri
         for metric in found:
             if metric.info.needs not in OBSERVED:
                 raise WeatherglassError(
-                    f"{metric.name} needs {metric.info.needs} of a model; weatherglass observes {', '.join(OBSERVED)}"
+                    f"{metric.name} needs {metric.info.needs} from a model, but weatherglass observes only "
+                    f"{', '.join(OBSERVED)}"
                 )
             selected.setdefault(metric.name, metric)
     if not selected:
-        raise WeatherglassError("no metric is given; leave out -m for cosine/mean")
+        raise WeatherglassError("no metric is given; omit -m to use cosine/mean")
     return list(selected.values())
 
 

@@ -1,4 +1,4 @@
-"""Define a metric: the facts that it declares in its MetricInfo, and the Estimate that it computes for a test."""
+"""Define metrics: the facts that a metric declares in its MetricInfo, and the Estimate that it computes for a test."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Count:
 
     least: int
     most: int | None
-    """None for any number."""
+    """The largest number; None for any number."""
 
     def __contains__(self, number: int) -> bool:
         return self.least <= number and (self.most is None or number <= self.most)
@@ -47,7 +47,7 @@ AT_LEAST_TWO = Count(2, None)
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The numbers of target and attribute sets that a metric takes; WEAT takes two and two."""
+    """The number of target sets and of attribute sets that a metric takes; WEAT takes two of each."""
 
     targets: Count
     attributes: Count
@@ -59,7 +59,8 @@ class Shape:
         return targets in self.targets and attributes in self.attributes
 
     def selections(self, targets: int, attributes: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Return the combinations of target and attribute sets to measure; a metric of one set is given each alone.
+        """Return the combinations of target and attribute sets to measure; a metric that takes one set gets each set
+        alone.
 
         >>> Shape(exactly(1), exactly(2)).selections(2, 2)
         [((0,), (0, 1)), ((1,), (0, 1))]
@@ -84,11 +85,11 @@ class MetricInfo:
     """The facts that a metric declares about itself; no other part of weatherglass depends on the name of a metric."""
 
     shape: Shape
-    """The numbers of sets that it takes."""
+    """The numbers of sets that the metric takes."""
     needs: str = "vectors"
-    """The kind of observations of a model from which it is computed."""
+    """The kind of model observations from which the metric is computed."""
     covariances: bool = False
-    """Whether it also needs the covariances of the attribute sets."""
+    """Whether the metric also needs the covariances of the attribute sets."""
     signed: bool = True
     """Whether the sign of `value - unbiased` is a direction."""
     unbiased: float = 0.0
@@ -98,23 +99,30 @@ class MetricInfo:
     exchanges: str = ""
     """The units that are exchanged for p: words of "targets" or "attributes", or "pairs"; empty without p."""
     one_sample: bool = False
-    """Whether the words of all target sets are one sample, so that the value does not depend on their sets."""
+    """Whether the words of all target sets form one sample, so that the value does not depend on their sets."""
     one_reading: bool = False
-    """Whether p exchanges all that varies, so that no second p is needed to generalise to other units."""
+    """Whether everything that varies is exchanged for p, so that no second p is needed to generalise to other
+    units.
+    """
     contrasts: str = ""
     """The sets whose difference is tested: "targets", "attributes" or "both"; empty if p tests something else.
 
     `mitigate --judge` counts a significant p only if it tests a difference between the ends of the attribute."""
     removed_by_projection: bool = False
-    """Whether it is computed along a direction, so that projecting it out makes the value small by construction."""
+    """Whether the metric is computed along a direction, so that projecting it out makes the value small by
+    construction.
+    """
     poolable: bool = False
-    """Whether values of different tests are on the same scale, standard deviations of the scores.
+    """Whether values of different tests are on the same scale, which is standard deviations of the scores.
 
-    These values are drawn on one axis, averaged over the tests of a topic, and judged together in a verdict."""
+    Values on this scale are drawn on one axis, averaged over the tests of a topic, and judged together in a
+    verdict.
+    """
     from_scores: bool = False
-    """Whether the value and its p follow from the stored scores of X and Y.
+    """Whether the stored scores of X and Y determine the value and its p.
 
-    If so, the power of the test, the paired change between two runs and the maxT correction do not need vectors."""
+    If so, the power of the test, the paired change between two runs and the maxT correction do not need vectors.
+    """
     cheap_to_resample: bool = True
     """Whether intervals and leave-one-out are computed by default."""
     symbol: str = "value"
@@ -122,7 +130,7 @@ class MetricInfo:
     quantity: str = "value"
     """The name of the value in captions, such as "effect size d"."""
     unit: str = ""
-    """The unit of the value, such as "standard deviations"; empty without a common unit."""
+    """The unit of the value, such as "standard deviations"; empty if there is no common unit."""
     decimals: int = 3
     """The number of printed decimals."""
     negligible: float = 0.0
@@ -130,21 +138,23 @@ class MetricInfo:
     leans: tuple[str, ...] = ()
     """The meaning of a value above and below `unbiased`, with roles in braces; empty for "X lean to A, Y to B"."""
     summary: str = field(default="", compare=False)
-    """What it measures, in one line."""
+    """A one-line description of what the metric measures."""
     direction: str = field(default="", compare=False)
     """The meaning of a larger value."""
     source: str = field(default="", compare=False)
-    """The paper that introduced it."""
+    """The paper that introduced the metric."""
     caution: str = field(default="", compare=False)
-    """A caution for readers of its numbers, printed once per run."""
+    """A caution about reading the numbers, printed once per run."""
 
     @property
     def scale(self) -> str:
-        """Return how to read a value without a unit, such as "1 without bias"; empty if it has a unit."""
+        """Return how to read a value without a unit, such as "1 without bias"; empty if the value has a unit."""
         return "" if self.unit else f"{self.unbiased:g} without bias"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the facts for readers of a stored result: those that differ from the default, without descriptions."""
+        """Return the facts for readers of a stored result: only those that differ from the default, without
+        descriptions.
+        """
         facts = {
             name: getattr(self, name) for name, default in _FACTS.items() if getattr(self, name) != default
         }
@@ -180,7 +190,7 @@ class MetricInfo:
             ):
                 raise TypeError(f"{name} of a metric is {given!r}")
         if not 0 <= info.decimals <= MOST_DECIMALS:
-            raise ValueError(f"decimals of a metric are {info.decimals}")
+            raise ValueError(f"a metric declares {info.decimals} decimals")
         return info
 
 
@@ -189,7 +199,7 @@ MOST_DECIMALS = 9
 
 _DESCRIPTIONS = ("summary", "direction", "source", "caution")
 _FACTS = {f.name: f.default for f in fields(MetricInfo) if f.name not in ("shape", *_DESCRIPTIONS)}
-"""The facts that are stored with a result, with their defaults."""
+"""The facts that are stored with a result, and their defaults."""
 
 
 class ElementScore(NamedTuple):
@@ -204,7 +214,7 @@ class ElementScore(NamedTuple):
 
 
 class ByElements(NamedTuple):
-    """The value of a test if single elements are exchanged instead of words, as in the papers."""
+    """The value of a test if single elements, not words, are exchanged, as in the papers."""
 
     value: float
     null: Null
@@ -219,24 +229,28 @@ class Estimate:
     value: float
     """The number of the metric, such as d; NaN if it is undefined."""
     signed_value: float | None = None
-    """The value with its sign, if it is reported without; else None."""
+    """The signed value, if the value is reported without a sign; otherwise None."""
     test_statistic: float = math.nan
-    """The statistic of the permutation test; for WEAT, S, the sum of the scores of X minus that of Y."""
+    """The statistic of the permutation test; for WEAT, the sum S of the scores of X minus that of Y."""
     ddof: int = 1
     """Delta degrees of freedom of the standard deviation in the value."""
     target_sizes: tuple[int, ...]
-    """The number of used elements of each target set; unknown elements are left out."""
+    """The number of elements used in each target set; unknown elements are left out."""
     attribute_sizes: tuple[int, ...]
     scores: tuple[ElementScore, ...] = field(default=(), repr=False)
-    """One per target element, in the order of the test."""
+    """The scores, one per target element, in the order of the test."""
     details: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     """Further numbers by name, which are stored in the notes of a result."""
     null: Null | None = field(default=None, repr=False, compare=False)
-    """The null hypothesis; None for a metric without p. It is not stored."""
+    """The null hypothesis; None for a metric without p. This field is not stored."""
     by_elements: ByElements | None = field(default=None, repr=False, compare=False)
-    """The result with single elements exchanged, if words with several sentences are exchanged. It is not stored."""
+    """The result with single elements exchanged, if words with several sentences are exchanged. This field is not
+    stored.
+    """
     resample: Resample | None = field(default=None, repr=False, compare=False)
-    """Recomputes the value for intervals and leave-one-out; None without these. It is not stored."""
+    """An object that recomputes the value for intervals and leave-one-out; None if there is none. This field is not
+    stored.
+    """
     unbiased: float = field(init=False, repr=False, compare=False)
     """The value without bias."""
     signed: bool = field(init=False, repr=False, compare=False)
@@ -246,7 +260,7 @@ class Estimate:
     effect_size: float = field(init=False, repr=False, compare=False)
     """The value if it is a d, in standard deviations; NaN for other metrics."""
     num_targ1: int = field(init=False, repr=False, compare=False)
-    """The number of elements of X; the next three are those of Y, A and B, and 0 for a missing set."""
+    """The number of elements of X; the next three fields are the numbers for Y, A and B, and 0 for a missing set."""
     num_targ2: int = field(init=False, repr=False, compare=False)
     num_attr1: int = field(init=False, repr=False, compare=False)
     num_attr2: int = field(init=False, repr=False, compare=False)
@@ -280,7 +294,7 @@ class Context:
     """The data that the metrics of one evaluation share."""
 
     metrics: Sequence[Metric] = ()
-    """All metrics that are computed on the same sets, so that they can compute common parts once."""
+    """All metrics that are computed on the same sets, so that common parts are computed once."""
     permute: str = "elements"
     """The exchangeable unit: elements or words."""
     ddof: int = 1
@@ -291,7 +305,7 @@ class Context:
 
 
 class Metric(Protocol):
-    """A metric with its parameters; its text is its identity and its spelling."""
+    """A metric with its parameters; its text is both its identity and its spelling."""
 
     @property
     def name(self) -> str:

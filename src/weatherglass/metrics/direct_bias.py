@@ -1,4 +1,6 @@
-"""Compute direct bias (Bolukbasi et al. 2016), the share of words along the common direction of word pairs."""
+"""Compute direct bias (Bolukbasi et al. 2016), the share of words that lies along the common direction of word
+pairs.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,12 @@ from weatherglass.metrics.set_metric import Matrices, SetMetric, read_parameters
 class DirectBias(SetMetric):
     """The mean over w of |cos(w, g)|^c, where g is the first principal component of the differences of pairs.
 
-    Exchanging the two words of a pair changes nothing, so p is computed by permuting all words of X and Y, which gives
-    directions between random words instead of pairs.
+    Exchanging the two words of a pair does not change the value. Therefore p is computed by permuting all words of X
+    and Y, which gives directions between random words instead of pairs.
     """
 
     c: float = 1.0
-    """The strictness; with a small c, words that lean slightly count almost as much as those that lean strongly."""
+    """The strictness; with a small c, words that lean slightly count almost as much as words that lean strongly."""
 
     info = MetricInfo(
         shape=Shape(exactly(2), exactly(1), paired=True),
@@ -35,7 +37,10 @@ class DirectBias(SetMetric):
         summary="share of the attribute words along the main direction of word pairs",
         direction="larger: more bias",
         source="Bolukbasi et al. 2016",
-        caution=("it pairs the words of X and Y in their order; do not use it for lists that are not pairs"),
+        caution=(
+            "this metric pairs the words of X and Y in their order; do not use it for lists that are "
+            "not pairs"
+        ),
     )
     scored = "attributes"
 
@@ -81,7 +86,7 @@ def pair_direction(x: Vector, y: Vector) -> Vector:
     """
     differences = x - y
     if not differences.any():
-        raise UnitError("the two words of every pair have the same vector, so there is no direction")
+        raise UnitError("the two words of every pair have the same vector, so the pairs have no direction")
     return np.asarray(np.linalg.svd(differences, full_matrices=False)[2][0])
 
 

@@ -56,7 +56,7 @@ class EmbeddingCoherence(SetMetric):
 
 
 def ranks(rows: Matrix) -> Matrix:
-    """Return the ranks from 1 within each row; ties get their mean rank."""
+    """Return the ranks from 1 within each row; ties have their mean rank."""
     order = np.argsort(rows, axis=1)
     ascending = np.take_along_axis(rows, order, axis=1)
     if (ascending[:, 1:] == ascending[:, :-1]).any():
@@ -67,7 +67,9 @@ def ranks(rows: Matrix) -> Matrix:
 
 
 def correlations(first: Matrix, second: Matrix) -> Vector:
-    """Return Pearson's correlation of each row with the same row of the other matrix; NaN if one is constant."""
+    """Return Pearson's correlation of each row with the same row of the other matrix; NaN if one of the two rows is
+    constant.
+    """
     x, y = (rows - rows.mean(axis=1, keepdims=True) for rows in (first, second))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray((x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1)))

@@ -1,7 +1,7 @@
-"""Define null hypotheses by what is exchangeable under them, and compute p (docs/methods 10 and 13).
+"""Define null hypotheses by the units that are exchangeable under them, and compute p (docs/methods 10 and 13).
 
-Labels of scores, signs of scores, or labels of vectors are exchanged. Intervals and leave-one-out recompute a value
-without single units.
+The labels of scores, the signs of scores, or the labels of vectors are exchanged. For intervals and leave-one-out, a
+value is recomputed without single units.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class PValueOptions:
     precision: float
     seed: int
     inner: bool = False
-    """Whether it is one of many p, such as those without each word, for which fewer draws are sufficient."""
+    """Whether p is one of many, such as those without each word, for which fewer draws are enough."""
 
     def for_many(self, rough: bool = False) -> PValueOptions:
-        """Return the options of p without a word or template, which have a small budget because there are many.
+        """Return the options for p without a word or template; the budget is small because there are many of them.
 
         Args:
-            rough: whether it is sufficient to know on which side of alpha p is.
+            rough: whether it is enough to know on which side of alpha p is.
         """
         from weatherglass.stats import Budget
 
@@ -45,17 +45,17 @@ class PValueOptions:
 
 
 INNER_SECONDS = 0.01
-"""The budget of p without a word or template; if counting takes longer, bounds within 1 % are sufficient."""
+"""The budget of p without a word or template; if counting takes longer, bounds within 1 % are enough."""
 ROUGH = 0.1
-"""The relative width of bounds of p that only show whether p is below alpha; they are far cheaper than 1 %."""
+"""The relative width of bounds that only show whether p is below alpha; they cost far less than bounds within 1 %."""
 
 
 class Null(Protocol):
-    """A null hypothesis with its data."""
+    """A null hypothesis, together with its data."""
 
     @property
     def units(self) -> tuple[int, int]:
-        """Return the numbers of exchanged units in the first set and in the others; (pairs, 0) for signs."""
+        """Return the number of exchanged units in the first set and in the others; (pairs, 0) for signs."""
 
     def tail(self, requested: Alternative) -> Alternative:
         """Return the alternative that is tested when this one is requested."""
@@ -64,7 +64,7 @@ class Null(Protocol):
         """Return the p for that alternative."""
 
     def two_sided_p(self, reported: float, requested: Alternative, options: PValueOptions) -> float | None:
-        """Return the exact two-sided p, with which the interval agrees for every requested alternative and method.
+        """Return the exact two-sided p, which agrees with the interval whatever alternative and method were requested.
 
         Args:
             reported: the p that `test` returned for the same alternative and options.
@@ -76,19 +76,21 @@ class Null(Protocol):
         """
 
     def quantiles(self, levels: Vector, options: PValueOptions) -> list[float]:
-        """Return the quantiles of the value under exchanged labels at these levels; empty if it does not vary."""
+        """Return the quantiles of the value under exchanged labels at the given levels; empty if the value does not
+        vary.
+        """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Exchange:
-    """Two groups of scores whose labels are exchangeable; the value depends on the sum over one of them."""
+    """Two groups of scores with exchangeable labels; the value depends on the sum over one of them."""
 
     x: Vector
     y: Vector
     effect_size: Callable[[Vector, Vector], float]
-    """Computes the metric's value from scores of X and Y."""
+    """A function that computes the metric's value from the scores of X and Y."""
     significance: Callable[[Vector, Vector, Alternative, np.random.Generator], Significance] | None = None
-    """Computes p by the metric's profile; None for the exact permutation test."""
+    """A function that computes p by the metric's profile; None for the exact permutation test."""
     ddof: int = 1
     """Delta degrees of freedom of the standard deviation in d."""
     alternatives: tuple[Alternative, ...] = ()
@@ -96,7 +98,7 @@ class Exchange:
 
     @property
     def units(self) -> tuple[int, int]:
-        """Return the numbers of scores of X and of Y."""
+        """Return the number of scores of X and of Y."""
         return len(self.x), len(self.y)
 
     def tail(self, requested: Alternative) -> Alternative:
@@ -105,7 +107,7 @@ class Exchange:
         return requested if not known or requested in known else known[0]
 
     def test(self, requested: Alternative, options: PValueOptions) -> Significance:
-        """Return p by the exact methods, or by the method of the profile."""
+        """Return p from an exact method, or from the method of the profile."""
         if self.significance:
             return self.significance(
                 self.x, self.y, self.tail(requested), np.random.default_rng(options.seed)
@@ -172,7 +174,7 @@ class SignFlips:
         return sign_flip_test(self.scores, requested, np.random.default_rng(options.seed), draws)
 
     def two_sided_p(self, reported: float, requested: Alternative, options: PValueOptions) -> float:
-        """Return the p of both tails."""
+        """Return the two-sided p."""
         return reported if requested == "two-sided" else self.test("two-sided", options).p_value
 
     def quantiles(self, levels: Vector, options: PValueOptions) -> list[float]:
@@ -184,7 +186,7 @@ class SignFlips:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairFlips:
-    """Pairs of sentences whose order is exchangeable; the pairs of one unit are exchanged together."""
+    """Sentence pairs with exchangeable order; all pairs of one unit are exchanged together."""
 
     share: Share
 
@@ -194,17 +196,17 @@ class PairFlips:
         return len(self.share.leads), 0
 
     def tail(self, requested: Alternative) -> Alternative:
-        """Return the alternative as requested: every one makes sense."""
+        """Return the requested alternative, since all are possible."""
         return requested
 
     def test(self, requested: Alternative, options: PValueOptions) -> Significance:
-        """Compute p, exactly or with certified bounds unless there are very many units."""
+        """Return p, which is exact or has certified bounds unless there are very many units."""
         from weatherglass.stats.pairs import flip_test
 
         return flip_test(self.share.scores, requested, np.random.default_rng(options.seed))
 
     def two_sided_p(self, reported: float, requested: Alternative, options: PValueOptions) -> float:
-        """Return p of both tails."""
+        """Return the two-sided p."""
         return reported if requested == "two-sided" else self.test("two-sided", options).p_value
 
     def quantiles(self, levels: Vector, options: PValueOptions) -> list[float]:
@@ -221,9 +223,9 @@ class Relabelling:
 
     sizes: tuple[int, ...]
     values: Callable[[Integers], Vector]
-    """Computes the value of each labelling; a row contains the pooled units in their new order."""
+    """A function that computes the value of each labelling; a row contains the pooled units in their new order."""
     alternatives: tuple[Alternative, ...] = ()
-    """The alternatives that are possible; empty for all."""
+    """The possible alternatives; empty for all."""
     draws: int = 9_999
     inner_draws: int = 999
     ordered: bool = False
@@ -231,7 +233,7 @@ class Relabelling:
 
     @property
     def units(self) -> tuple[int, int]:
-        """Return the numbers of units in the first set and in all others."""
+        """Return the number of units in the first set and in all others."""
         return self.sizes[0], sum(self.sizes[1:])
 
     def tail(self, requested: Alternative) -> Alternative:
@@ -240,7 +242,7 @@ class Relabelling:
         return requested if not known or requested in known else known[0]
 
     def test(self, requested: Alternative, options: PValueOptions) -> Significance:
-        """Return p over all labellings if there are few, else over random ones."""
+        """Return p over all labellings if there are few, and over random labellings otherwise."""
         from weatherglass.stats.relabelling import relabelling_test
 
         draws = self.inner_draws if options.inner else self.draws
@@ -250,7 +252,7 @@ class Relabelling:
         ).significance
 
     def two_sided_p(self, reported: float, requested: Alternative, options: PValueOptions) -> float | None:
-        """Return the p of both tails; None if only one tail is possible."""
+        """Return the two-sided p; None if only one tail is possible."""
         if self.tail("two-sided") != "two-sided":
             return None
         if self.tail(requested) == "two-sided":
@@ -279,7 +281,7 @@ class Tested:
     value: float
     unbiased: float
     null: Null | None
-    """None for a metric without p."""
+    """The p; None for a metric without p."""
     p_value: float
     alternative: Alternative
     """The requested alternative."""
@@ -290,7 +292,7 @@ class Tested:
     """The kind of interval: jackknife, bca or none."""
 
     def significance_of(self, null: Null, rough: bool = False) -> Significance:
-        """Return the p of a null hypothesis without a unit; with `rough`, bounds may be wide."""
+        """Return the p of a null hypothesis without a unit; with `rough`, the bounds may be wide."""
         return null.test(self.alternative, self.options.for_many(rough))
 
 
@@ -303,13 +305,13 @@ class Resample(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class UnitGroup:
-    """Units that are a sample: the words of a set, or the pairs of two sets."""
+    """Units that form a sample: the words of a set, or the pairs of two sets."""
 
     role: str
     """The role of the set, such as X or A; XY for pairs."""
     names: tuple[str, ...]
     exchanged: bool
-    """Whether they are exchanged for p, so that they also vary in the interval that belongs to p."""
+    """Whether the units are exchanged for p, so that they also vary in the interval that belongs to p."""
     sample: str = ""
     """The name of the sample, if it contains several groups, which then vary about one mean."""
 

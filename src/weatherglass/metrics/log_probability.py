@@ -1,8 +1,10 @@
-"""Compute WEAT on log-probabilities (Kurita et al. 2019): does an attribute word make a target word more probable?
+"""Compute WEAT on log-probabilities (Kurita et al. 2019), which test whether an attribute word makes a target word
+more probable.
 
 The association of a target t with an attribute a is log P(t | sentence) − log P(t | sentence without a), averaged over
-templates; in both, all pieces of t are masked, and in the second, the prior, those of a as well. The prior is read at
-the mask of the target. From there on, the metric is WEAT with these associations in place of cosines.
+templates. In both terms, all pieces of t are masked; in the second, which is the prior, the pieces of a are masked as
+well. The prior is read at the mask of the target. The rest of the metric is WEAT with these associations in place of
+cosines.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ class Filled(NamedTuple):
 
 
 def fill(template: str, target: str, attribute: str) -> Filled:
-    """Return the sentence; its first letter is as written.
+    """Return the sentence, with its first letter as written.
 
     >>> fill("{target} is {attribute}.", "Amy", "kind")
     Filled(text='Amy is kind.', target=(0, 3), attribute=(7, 11))
@@ -67,8 +69,10 @@ class LogProbability:
     info: ClassVar[MetricInfo] = replace(
         INFO,
         needs="log-probabilities",
-        summary="difference of X and Y in how much words of A, and not B, raise their probability, in sd",
-        direction="above 0: A makes X more probable, B makes Y",
+        summary=(
+            "difference between X and Y in how much words of A, rather than B, raise their probability, in sd"
+        ),
+        direction="above 0: A makes X more probable, and B makes Y more probable",
         source="Kurita et al. 2019",
     )
 
@@ -89,7 +93,7 @@ class LogProbability:
         return ()
 
     def evaluate(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
-        """Return d of the associations: rows of X and Y have one column for each word of A, then of B."""
+        """Return d of the associations: the rows of X and Y have one column for each word of A and then of B."""
         x, y, a, b = sets
         if x.vectors.shape[1] != len(a) + len(b):
             raise UnitError(
@@ -106,10 +110,10 @@ def log_probability(arguments: Sequence[str], named: Mapping[str, str]) -> list[
     """Return the metric written as `log-probability` or `log-probability({target} is {attribute}.)`.
 
     Raises:
-        WeatherglassError: for a template that does not contain both words once.
+        WeatherglassError: if a template does not contain both words exactly once.
     """
     for name in named:
-        raise WeatherglassError(f"log-probability has no parameter '{name}'; it takes templates")
+        raise WeatherglassError(f"log-probability has no parameter '{name}'; its arguments are templates")
     for template in arguments:
         if template.count(TARGET) != 1 or template.count(ATTRIBUTE) != 1:
             raise WeatherglassError(

@@ -16,8 +16,8 @@ from weatherglass.metrics.set_metric import Matrices, SetMetric, read_parameters
 class MeanAverageCosine(SetMetric):
     """The mean over target words and attribute sets of 1 − the mean cosine; 1 if the mean cosine is 0.
 
-    It has no p, because no exchange of words or sets changes it, and because the mean cosine of any words differs from
-    0 in an anisotropic model.
+    The metric has no p, because exchanging words or sets does not change it, and because the mean cosine of any words
+    differs from 0 in an anisotropic model.
     """
 
     info = MetricInfo(

@@ -1,7 +1,7 @@
 """Measure sentence pairs by the log-probabilities of a language model (docs/methods 16).
 
-Each metric turns the log-probabilities of the tokens of a pair into one score per sentence; the value is the share of
-pairs whose stereotypical sentence has the higher score, 50 % without bias.
+Each metric converts the log-probabilities of the tokens of a pair into one score per sentence. The value is the share
+of pairs whose stereotypical sentence has the higher score; it is 50 % without bias.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class PairMetric(ABC):
 
     info: ClassVar[MetricInfo]
     at_word: ClassVar[bool] = False
-    """Whether a masked model is asked only about the word that fills the template, where there is one."""
+    """Whether a masked model predicts only the word that fills the template, if there is one."""
     over_units: ClassVar[bool] = False
-    """Whether terms count equally, and not pairs."""
+    """Whether terms, rather than pairs, count equally."""
 
     @property
     @abstractmethod
@@ -57,11 +57,11 @@ class PairMetric(ABC):
 
     @abstractmethod
     def sentence_scores(self, pair: Sequence[Sentence], causal: bool) -> list[float]:
-        """Return a score for each sentence of a pair; NaN if a sentence has none.
+        """Return a score for each sentence of a pair; NaN if a sentence has no score.
 
         Args:
             pair: the sentences.
-            causal: whether the model predicts a token from those before it, and not from all others.
+            causal: whether the model predicts a token from the tokens before it, rather than from all others.
         """
 
     def details(self, columns: Sequence[Vector], terms: Sequence[str]) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class PairMetric(ABC):
         """Return the share of pairs whose first sentence has the higher score."""
         columns = [element_set.vectors[:, 0] for element_set in sets]
         if not len(columns[0]):
-            raise UnitError("the model can score no pair of this test")
+            raise UnitError("the model cannot score any pair of this test")
         first, second, *_ = columns
         terms = [element.word for element in sets[0].elements]
         single = share_of(first, second, np.arange(len(first)))
@@ -115,7 +115,7 @@ class PairMetric(ABC):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairResample:
-    """The share of pairs, from which units are left out."""
+    """The share of pairs, which can be recomputed without a unit."""
 
     share: Share
     names: tuple[str, ...]
@@ -149,14 +149,12 @@ TWO_OR_THREE = Count(2, 3)
 MASKED = "log-probabilities"
 UNMASKED = "unmasked-log-probabilities"
 ATTENDED = "attended-log-probabilities"
-NOT_THE_BEST = (
-    "50 is the value without preference, not the best value: a model that knows nothing has it, too"
-)
+NOT_THE_BEST = "50 means no preference; a model that knows nothing also has 50, so it is not the best value"
 
 
 @dataclass(frozen=True)
 class CrowsPairs(PairMetric):
-    """The pseudo-log-likelihood of the tokens that both sentences share; of all tokens for a causal model."""
+    """The pseudo-log-likelihood of the tokens that both sentences share or, for a causal model, of all tokens."""
 
     info = _info(
         MASKED,
@@ -189,7 +187,7 @@ class CrowsPairs(PairMetric):
 
 @dataclass(frozen=True)
 class AllUnmasked(PairMetric):
-    """The mean log-probability of all tokens of a sentence that is not masked (AUL)."""
+    """The mean log-probability of all tokens of an unmasked sentence (AUL)."""
 
     info = _info(
         UNMASKED,
@@ -210,12 +208,14 @@ class AllUnmasked(PairMetric):
 
 @dataclass(frozen=True)
 class Attended(AllUnmasked):
-    """AUL with the log-probability of a token times the attention that it receives (AULA)."""
+    """AUL in which each token's log-probability is multiplied by the attention that the token receives (AULA)."""
 
     info = replace(
         AllUnmasked.info,
         needs=ATTENDED,
-        summary="share of pairs whose stereotypical sentence is more probable, tokens weighted by attention",
+        summary=(
+            "share of pairs whose stereotypical sentence is more probable, with tokens weighted by attention"
+        ),
     )
 
     @property
@@ -225,14 +225,14 @@ class Attended(AllUnmasked):
 
 @dataclass(frozen=True)
 class StereoSet(PairMetric):
-    """The mean log-probability of the word that fills the template; of the whole sentence without one.
+    """The mean log-probability of the word that fills the template, or of the whole sentence if there is no template.
 
     The value is ss, the mean over terms of the share of pairs; lms and icat are details.
     """
 
     info = _info(
         MASKED,
-        "stereotype score: share of pairs within a term whose stereotypical word is more probable, mean over terms",
+        "stereotype score: mean over terms of the share of pairs whose stereotypical word is more probable",
         "Nadeem et al. 2021",
         NOT_THE_BEST,
         exactly(3),
@@ -254,7 +254,7 @@ class StereoSet(PairMetric):
 
 
 def _total(values: Vector) -> float:
-    """Return the sum over tokens that have a probability; NaN if none has."""
+    """Return the sum over tokens that have a probability; NaN if there are none."""
     known = values[~np.isnan(values)]
     return float(known.sum()) if len(known) else np.nan
 

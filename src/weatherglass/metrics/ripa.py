@@ -28,7 +28,10 @@ class RelationalInnerProduct(SetMetric):
         direction="above 0: A nearer to X",
         leans=("{A} nearer to {X}", "{A} nearer to {Y}"),
         source="Ethayarajh et al. 2019",
-        caution=("it pairs the words of X and Y in their order; do not use it for lists that are not pairs"),
+        caution=(
+            "this metric pairs the words of X and Y in their order; do not use it for lists that are "
+            "not pairs"
+        ),
     )
     scored = "attributes"
     of_directions = False
@@ -46,7 +49,7 @@ class RelationalInnerProduct(SetMetric):
         return SignFlips(projections(targets, attributes).mean(axis=0))
 
     def details(self, targets: Matrices, attributes: Matrices) -> dict[str, Any]:
-        """Return the sd of each score over pairs; empty for one pair."""
+        """Return the sd of each score over pairs; empty if there is only one pair."""
         table = projections(targets, attributes)
         return {"sd over pairs": table.std(axis=1, ddof=1)} if table.shape[1] > 1 else {}
 
@@ -62,7 +65,7 @@ def projections(targets: Matrices, attributes: Matrices) -> Matrix:
     differences = x - y
     lengths = np.linalg.norm(differences, axis=1, keepdims=True)
     if not lengths.all():
-        raise UnitError("the two words of a pair have the same vector, so they have no direction")
+        raise UnitError("the two words of a pair have the same vector, so the pair has no direction")
     return np.asarray(a @ (differences / lengths).T)
 
 

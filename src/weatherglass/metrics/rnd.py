@@ -37,7 +37,7 @@ class RelativeNormDistance(SetMetric):
 
     @property
     def of_directions(self) -> bool:  # type: ignore[override]
-        """Return whether zero vectors are refused, which cannot be scaled to length 1."""
+        """Return whether zero vectors are refused because they cannot be scaled to length 1."""
         return self.normalise
 
     def value_and_scores(self, targets: Matrices, attributes: Matrices) -> tuple[float, list[Vector]]:
@@ -51,7 +51,9 @@ class RelativeNormDistance(SetMetric):
         products, to_a, squares = pool @ pool.T, pool @ a.T, (a**2).sum(axis=1)
 
         def distances(share: Matrix) -> Matrix:
-            """Return the distances from centres (rows), which are mixtures of the pool, to attributes (columns)."""
+            """Return the distances from centres (rows), which are weighted means of the pool, to attributes
+            (columns).
+            """
             centre = np.einsum("bi,ij,bj->b", share, products, share, optimize=True)
             return np.asarray(np.sqrt(np.maximum(squares - 2 * share @ to_a + centre[:, np.newaxis], 0)))
 

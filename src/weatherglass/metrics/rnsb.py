@@ -1,4 +1,6 @@
-"""Compute RNSB, relative negative sentiment bias (Sweeney & Najafian 2019), with a classifier of B against A."""
+"""Compute RNSB, relative negative sentiment bias (Sweeney & Najafian 2019), with a classifier that separates B from
+A.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ class RelativeNegativeSentimentBias(SetMetric):
         signed=False,
         bounds=(0.0, np.inf),
         exchanges="attributes",
-        summary="divergence from uniform of a classifier's P(B) over the target words",
+        summary="divergence from a uniform distribution of a classifier's P(B) over the target words",
         direction="larger: more uneven",
         source="Sweeney & Najafian 2019",
     )
@@ -72,7 +74,7 @@ def divergence_from_uniform(shares: Matrix | Vector) -> Vector:
 
 
 def _shares(words: Matrix, pool: Matrix, in_b: Matrix) -> Matrix:
-    """Return P(second set) of each word, divided by their sum, for each labelling (row) of the pool."""
+    """Return P(second set) of each word, divided by the sum over words, for each labelling (row) of the pool."""
     weights, intercepts = logistic_regressions(pool @ pool.T, in_b)
     probabilities = expit(weights @ (pool @ words.T) + intercepts[:, np.newaxis])
     return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
@@ -81,7 +83,7 @@ def _shares(words: Matrix, pool: Matrix, in_b: Matrix) -> Matrix:
 def logistic_regressions(products: Matrix, labels: Matrix) -> tuple[Matrix, Vector]:
     """Fit a regression for each row of labels on the same points; return the weights of points and the intercepts.
 
-    The weight vector is a combination of the points, so that Newton's method needs only their inner products, and a few
+    The weight vector is a combination of the points, so that Newton's method needs only their inner products. A few
     hundred regressions are solved at once, which a library would fit one after another. A step that does not lower the
     loss is halved.
 

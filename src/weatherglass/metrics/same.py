@@ -1,4 +1,4 @@
-"""Compute SAME (Schröder et al. 2021), the share of words along the directions between attribute sets."""
+"""Compute SAME (Schröder et al. 2021), the share of words that lies along the directions between attribute sets."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from weatherglass.metrics.set_metric import Matrices, SetMetric, read_parameters
 class Same(SetMetric):
     """The mean over target words of |cos(w, mean of unit A − mean of unit B)|.
 
-    With more sets, there is a direction from each further set to the first, made orthogonal to those before. The value
-    is the sum over directions of |w · direction|, with w of length 1.
+    With more sets, there is a direction from each further set to the first, made orthogonal to the earlier directions.
+    The value is the sum over directions of |w · direction|, with w of length 1.
     """
 
     info = MetricInfo(
@@ -82,7 +82,9 @@ class Same(SetMetric):
 
 
 def attribute_directions(means: Sequence[Vector]) -> Matrix:
-    """Return unit directions from each further mean to the first, orthogonal to those before; zero if dependent."""
+    """Return unit directions from each further mean to the first, orthogonal to the earlier ones; zero if they are
+    dependent.
+    """
     directions: list[Vector] = []
     for mean in means[1:]:
         direction = means[0] - mean

@@ -52,7 +52,9 @@ class ScWeat(SetMetric):
 
 
 def standardised_cosines(words: Matrix, attributes: Matrix) -> Matrix:
-    """Return cos(w, a) in standard deviations over all attributes, for each word (row); NaN if all are equal."""
+    """Return cos(w, a) in standard deviations over all attributes, for each word (row); NaN if all cosines of the word
+    are equal.
+    """
     table = cosines(words, attributes)
     spread = table.std(axis=1, ddof=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,8 +1,8 @@
 """Build metrics of whole sets, whose value is recomputed for every subset and labelling of the vectors.
 
-A metric of this kind consists of a few pure functions on matrices. This module turns words into rows, in an order that
-depends only on their content, and the value into an Estimate with its null hypothesis and leave-one-out values. If
-words are exchanged, the row of a word is the mean of the vectors of its sentences.
+A metric of this kind consists of a few pure functions of matrices. This module converts words to rows, in an order
+that depends only on their content, and builds an Estimate with the null hypothesis and leave-one-out values. If words
+are exchanged, the row of a word is the mean of the vectors of its sentences.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class SetMetric(ABC):
     scored: ClassVar[str]
     """Which words have scores: "targets" or "attributes"."""
     of_directions: ClassVar[bool] = True
-    """Whether it uses cosines, which are undefined for a zero vector."""
+    """Whether the metric uses cosines, which are undefined for a zero vector."""
     least: ClassVar[Mapping[str, int]] = {}
-    """The least number of words of a kind of set, if it is more than one."""
+    """The smallest number of words in each kind of set, if it is more than one."""
 
     @property
     @abstractmethod
@@ -77,7 +77,7 @@ class SetMetric(ABC):
         return ()
 
     def evaluate(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
-        """Return the value and the scores of the words, with the null hypothesis and leave-one-out."""
+        """Return the value and the scores of the words, with the null hypothesis and the means for leave-one-out."""
         for element_set in sets:
             least = self.least.get(kind_of(element_set.role), 1)
             if len(element_set) < least:
@@ -118,7 +118,7 @@ class Units:
     vectors: Matrix
 
     def taken(self, places: Integers) -> Units:
-        """Return the units at these positions, in this order."""
+        """Return the units at the given positions, in that order."""
         return Units(self.role, tuple(self.names[place] for place in places), self.vectors[places])
 
 
@@ -238,12 +238,13 @@ def cosines(rows: Matrix, columns: Matrix) -> Matrix:
 def read_parameters(
     metric: str, arguments: Sequence[str], named: Mapping[str, str], known: Sequence[str]
 ) -> dict[str, str]:
-    """Return the parameters in the parentheses of a metric by name; unnamed arguments follow the order of `known`.
+    """Return the parameters of a metric by name, from the arguments in parentheses; unnamed arguments are in the order
+    of `known`.
 
     Raises:
-        WeatherglassError: if the metric does not have a parameter, or there are too many.
+        WeatherglassError: if a parameter is unknown, or there are too many.
     """
-    takes = f"it takes {', '.join(known)}" if known else "it takes none"
+    takes = f"it takes {', '.join(known)}" if known else "it takes no parameters"
     if len(arguments) > len(known):
         raise WeatherglassError(f"{metric} has no parameter '{arguments[len(known)]}'; {takes}")
     for name in named:
@@ -258,7 +259,7 @@ def read_yes_or_no(metric: str, name: str, given: str) -> bool:
     """Return the value of a parameter that is yes or no.
 
     Raises:
-        WeatherglassError: if it is neither.
+        WeatherglassError: if the value is neither.
     """
     if given not in ("yes", "no"):
         raise WeatherglassError(f"{metric}: {name} is '{given}', but should be yes or no")

@@ -14,7 +14,7 @@ from weatherglass.catalogue.test import Element
 from weatherglass.errors import UnitError
 
 SHOWN = 5
-"""Largest number of unknown elements in an error message."""
+"""The largest number of unknown elements in an error message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def matrix(role: str, rows: ArrayLike) -> Matrix:
     """Return one row per element, in float64.
 
     Raises:
-        UnitError: if it is not a matrix of real numbers, naming the set and, if known, the row.
+        UnitError: if it is not a matrix of real numbers; the message names the set and, if known, the row.
     """
     try:
         array = np.asarray(real_array(rows), dtype=np.float64)
@@ -65,11 +65,11 @@ def check(sets: Sequence[VectorSet]) -> None:
         finite = np.isfinite(element_set.vectors).all(axis=1)
         if not finite.all():
             row = int(np.argmin(finite))
-            raise UnitError(f"the vector of {element_set.label(row)} contains a NaN or an infinite number")
+            raise UnitError(f"the vector of {element_set.label(row)} contains NaN or an infinite number")
 
 
 def too_small(element_set: VectorSet, least: int) -> UnitError:
-    """Return the error for a set with too few elements; it names the elements that the model does not know."""
+    """Return the error for a set with too few elements, which names the elements that the model does not know."""
     known, unknown = len(element_set), element_set.unknown
     needed = f"at least {least} {'is' if least == 1 else 'are'} needed"
     if not unknown:
@@ -83,28 +83,28 @@ def too_small(element_set: VectorSet, least: int) -> UnitError:
 
 
 def name_zero_vector(sets: Sequence[VectorSet]) -> str:
-    """Return the message about the first vector that is zero."""
+    """Return the message about the first zero vector."""
     for element_set in sets:
         zero = ~element_set.vectors.any(axis=1)
         if zero.any():
             label = element_set.label(int(np.argmax(zero)))
-            return f"the vector of {label} (set {element_set.role}) is zero, so it has no cosine"
+            return f"the vector of {label} (set {element_set.role}) is zero, so its cosine is undefined"
     raise AssertionError("a zero vector was reported, but no set has one")
 
 
 def order_by_content(rows: Matrix) -> Integers:
-    """Return the order that sorts rows by their bytes, so that it does not depend on the given order."""
+    """Return the order that sorts rows by their bytes, which does not depend on the given order."""
     return np.argsort(row_keys(rows), kind="stable")
 
 
 def row_keys(rows: Matrix) -> np.ndarray[Any, np.dtype[np.void]]:
-    """Return the bytes of each row, by which rows are compared and sorted."""
+    """Return the bytes of each row, which are used to compare and sort rows."""
     contiguous = np.ascontiguousarray(rows + 0.0)  # + 0.0 changes -0.0 to 0.0
     return contiguous.view(np.dtype((np.void, contiguous.dtype.itemsize * contiguous.shape[1]))).ravel()
 
 
 def unit_names(elements: Sequence[Element], permute: str) -> list[str]:
-    """Return the unit of each element: its word if words are exchanged, else its text, numbered where it repeats."""
+    """Return the unit of each element: its word if words are exchanged; otherwise its text, numbered if it repeats."""
     if permute == "words":
         return [element.word for element in elements]
     seen: dict[str, int] = {}
@@ -126,10 +126,11 @@ def unit_numbers(names: Sequence[Hashable]) -> Integers:
 
 
 def mean_by_unit(scores: NDArray[np.float64], units: Integers) -> NDArray[Any]:
-    """Return the mean score of each unit, summed in ascending order, so that the order of elements does not matter.
+    """Return the mean score of each unit, summed in ascending order, so that the result does not depend on the order
+    of elements.
 
     Args:
-        scores: one per element, or one row per element and a column per draw.
+        scores: one score per element, or one row per element with a column per draw.
         units: the unit of each element, numbered from 0 without a gap.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Change vectors after encoding, by transforms that are fitted on named words and never on the tests of a run.
+"""Change vectors after encoding with transforms, which are fitted on named words and never on the tests of a run.
 
 A transform is written after the model, as in `vectors:glove.txt | centre?on=catalogue`, and may be followed by others.
 """

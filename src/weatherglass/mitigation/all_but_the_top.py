@@ -1,4 +1,6 @@
-"""Centre vectors and remove their first principal directions: all-but-the-top (Mu & Viswanath 2018, algorithm 1)."""
+"""Centre vectors and remove their first principal directions with all-but-the-top (Mu & Viswanath 2018, algorithm
+1).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from weatherglass.mitigation.fitting import known_rows, nothing_left, partly_kno
 from weatherglass.mitigation.lists import NEUTRAL, content_hash, word_list
 
 PER_COMPONENT = 100
-"""Dimensions per removed direction, the paper's rule."""
+"""The number of dimensions per removed direction, which is the paper's rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,7 @@ class AllButTheTop:
     source: str
     words: tuple[str, ...]
     components: int | None
-    """None for the width divided by 100, but at least 1."""
+    """The number of removed directions; None for the width divided by 100, but at least 1."""
 
     @classmethod
     def from_spec(cls, spec: Spec) -> AllButTheTop:

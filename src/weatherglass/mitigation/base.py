@@ -1,6 +1,6 @@
-"""Define what a transform is, and the steps that a fitted transform consists of.
+"""Define the interface of transforms, and the steps that a fitted transform consists of.
 
-Every built-in transform is one `Step`, or several in a row, so that one file format stores them all.
+Every built-in transform is one `Step`, or several in a row, so that one file format can store all of them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from weatherglass.errors import EncoderError
 
 
 class Change(Protocol):
-    """A fitted transform, which changes vectors row by row, given with their texts."""
+    """A fitted transform, which changes vectors row by row and also gets their texts."""
 
     def __call__(self, vectors: Matrix, texts: Sequence[str], /) -> Matrix:
         """Return the changed vectors; a row of NaN, which means that the model does not know the text, stays NaN."""
@@ -25,7 +25,7 @@ class Change(Protocol):
 
 
 class Transform(Protocol):
-    """Change vectors after encoding."""
+    """The interface of a transform, which changes vectors after encoding."""
 
     @property
     def name(self) -> str:
@@ -37,12 +37,13 @@ class Transform(Protocol):
         """Return the transform that `name?option=value` describes.
 
         Raises:
-            SpecError: if an option is wrong, or a file cannot be read or used; `fit` does not raise it.
+            SpecError: if an option is wrong, or a file cannot be read or used; mistakes in options are reported here,
+                not by `fit`.
         """
         ...
 
     def texts(self) -> tuple[str, ...]:
-        """Return the texts that it is fitted on; empty for a transform that needs no fitting."""
+        """Return the texts that the transform is fitted on; empty for a transform that needs no fitting."""
         ...
 
     def identity(self) -> str:
@@ -50,23 +51,24 @@ class Transform(Protocol):
         ...
 
     def fit(self, vectors: Matrix) -> Change:
-        """Fit on the vectors of `texts()`, one row each, NaN if the model does not know the text.
+        """Fit the transform on the vectors of `texts()`, one row each; the row is NaN if the model does not know the
+        text.
 
         Raises:
-            EncoderError: if too few of them are known, or they do not determine the change.
+            EncoderError: if too few texts are known, or their vectors do not determine the change.
         """
         ...
 
 
 def words_of(transform: Transform) -> frozenset[str]:
-    """Return the words that a transform was fitted on: its texts, or `words_seen()` where the texts are sentences."""
+    """Return the words that a transform was fitted on: its texts or, if these are sentences, `words_seen()`."""
     own: Callable[[], frozenset[str]] | None = getattr(transform, "words_seen", None)
     return own() if own is not None else frozenset(transform.texts())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """Map x to x − shift − ((x − mean)·left)·right, except for words that are kept or placed.
+    """Map x to x − shift − ((x − mean)·left)·right, except for words that keep their direction or get a new vector.
 
     An orthogonal projection has left = rightᵀ; LEACE is an oblique one.
     """
@@ -78,11 +80,11 @@ class Step:
     right: Matrix
     """A matrix of rank × width."""
     unit: bool = False
-    """Whether vectors are scaled to length 1 before and after."""
+    """Whether vectors are scaled to length 1 before and after the step."""
     keep: frozenset[str] = frozenset()
     """Texts whose vectors keep their direction."""
     placed: Mapping[str, Vector] = field(default_factory=dict)
-    """New vectors by text, computed in `fit`: the equalised pairs."""
+    """New vectors by text, such as those of equalised pairs, computed in `fit`."""
 
     @property
     def width(self) -> int:
@@ -97,11 +99,12 @@ class Step:
         """Return the changed vectors.
 
         Raises:
-            EncoderError: if the vectors have another width.
+            EncoderError: if the vectors have a different width.
         """
         if vectors.shape[1] != self.width:
             raise EncoderError(
-                f"this transform was fitted on vectors of {self.width} dimensions, but these have {vectors.shape[1]}"
+                f"this transform was fitted on vectors of {self.width} dimensions, but the given vectors "
+                f"have {vectors.shape[1]}"
             )
         rows = unit_length(vectors) if self.unit else vectors
         changed: Matrix = rows - self.shift - ((rows - self.mean) @ self.left) @ self.right
@@ -119,7 +122,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Steps:
-    """Apply steps one after the other; `notes` has remarks on the fit."""
+    """Steps that are applied one after the other; `notes` has remarks on the fit."""
 
     steps: tuple[Step, ...]
     notes: tuple[str, ...] = ()
@@ -131,7 +134,7 @@ class Steps:
 
 
 def subtraction(shift: Vector) -> Step:
-    """Return the step x − shift."""
+    """Return the step that maps x to x − shift."""
     width = len(shift)
     return Step(shift, np.zeros(width), np.zeros((width, 0)), np.zeros((0, width)))
 

@@ -1,4 +1,4 @@
-"""Subtract the mean vector of a list of words, the simplest baseline (Mu & Viswanath 2018, step 1)."""
+"""Subtract the mean vector of a list of words, which is the simplest baseline (Mu & Viswanath 2018, step 1)."""
 
 from __future__ import annotations
 

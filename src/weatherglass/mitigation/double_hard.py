@@ -1,9 +1,10 @@
-"""Apply double-hard debiasing (Wang et al. 2020): centre, remove one principal direction, then debias hard.
+"""Apply double-hard debiasing (Wang et al. 2020): centre vectors, remove one principal direction, then apply hard
+debiasing.
 
 Word frequency spreads over the first principal directions and disturbs the differences of the pairs. Each candidate
 direction is removed in turn, the vectors are neutralised, and the most biased words are clustered. The direction whose
 removal makes the two clusters agree least with the old bias is chosen (algorithm 1 of the paper). Mean and principal
-directions come from a list of frequent words, since a transform is fitted on named words only.
+directions come from a list of frequent words, since a transform is fitted only on named words.
 """
 
 from __future__ import annotations
@@ -29,19 +30,19 @@ from weatherglass.mitigation.hard_debias import HardDebias, pair_directions
 from weatherglass.mitigation.lists import NEUTRAL, NONE, Sides, content_hash, word_list
 
 LEAST = 10
-"""Smallest number of biased words per side for which clusters are meaningful."""
+"""The smallest number of biased words per side for which clusters are meaningful."""
 
 
 @dataclass(frozen=True, slots=True)
 class DoubleHard:
-    """Debias hard after removing one principal direction of frequent words."""
+    """A transform that applies hard debiasing after removing one principal direction of frequent words."""
 
     hard: HardDebias
     source: str
     words: tuple[str, ...]
     candidates: int = 20
     biased: int = 500
-    """Number of words of each side that are clustered."""
+    """The number of words of each side that are clustered."""
 
     @classmethod
     def from_spec(cls, spec: Spec) -> DoubleHard:
@@ -74,7 +75,7 @@ class DoubleHard:
         return content_hash("double-hard", self.hard.identity(), self.candidates, self.biased, *self.words)
 
     def words_seen(self) -> frozenset[str]:
-        """Return the words of the pairs; the frequent words only supply a mean and principal directions."""
+        """Return the words of the pairs; the frequent words are used only for a mean and principal directions."""
         return frozenset(self.hard.texts())
 
     def fit(self, vectors: Matrix) -> Steps:
@@ -83,8 +84,8 @@ class DoubleHard:
         frequent = np.array([known[word] for word in self.words if word in known])
         if len(frequent) < 2 * LEAST:
             raise EncoderError(
-                f"{self.name}: the model knows {len(frequent)} of the {len(self.words)} frequent words; "
-                f"{2 * LEAST} are needed"
+                f"{self.name}: the model knows {len(frequent)} of the {len(self.words)} frequent words, "
+                f"but {2 * LEAST} are needed"
             )
         mean = frequent.mean(axis=0)
         candidates = min(self.candidates, vectors.shape[1] - 2, len(frequent) - 1)
@@ -97,8 +98,8 @@ class DoubleHard:
         place = {text: row for row, text in enumerate(self.texts())}
         hard = self.hard.fit(steps[chosen](vectors[[place[text] for text in texts]], texts))
         note = (
-            f"removed principal direction {chosen + 1} of {candidates}: without it, clusters agree with the old bias "
-            f"of {100 * agreements[chosen]:.0f} % of {len(rows)} words"
+            f"removed principal direction {chosen + 1} of {candidates}: without it, clusters agree with "
+            f"the former bias of {100 * agreements[chosen]:.0f} % of {len(rows)} words"
         )
         return Steps((steps[chosen], *hard.steps), (*hard.notes, note))
 
@@ -112,7 +113,7 @@ class DoubleHard:
         return rows[np.concatenate([order[:count], order[-count:]])], np.repeat([0, 1], count)
 
     def _agreement(self, step: Step, rows: Matrix, labels: Integers, known: Mapping[str, Vector]) -> float:
-        """Return how well clusters agree with the labels after a step and neutralising."""
+        """Return the agreement of clusters with the labels after a step and neutralising."""
         pairs = known_pairs(self.name, self.hard.pairs, known)
         words = list(dict.fromkeys(word for pair in pairs for word in pair))
         moved = step(np.array([known[word] for word in words]), words)

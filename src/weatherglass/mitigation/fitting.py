@@ -1,4 +1,4 @@
-"""Fit parts that several transforms share: known vectors, spans of differences, a classifier, clusters."""
+"""Fit parts that several transforms share: known vectors, spans of differences, a classifier and clusters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from weatherglass.errors import EncoderError
 from weatherglass.mitigation.lists import Classes, Pair, Sides
 
 ROUNDING = 1e-8
-"""Singular values below this share of the largest, or of the vectors' length, count as 0: float32 rounds near it."""
+"""The share of the largest singular value, or of the vectors' length, below which a singular value counts as 0;
+float32 rounds near it.
+"""
 
 
 def known_vectors(texts: Sequence[str], vectors: Matrix) -> dict[str, Vector]:
@@ -24,7 +26,7 @@ def known_pairs(name: str, pairs: Sequence[Pair], known: Mapping[str, Vector]) -
     """Return the pairs of which the model knows both words.
 
     Raises:
-        EncoderError: if there is none.
+        EncoderError: if the model knows no pair.
     """
     whole = [pair for pair in pairs if pair[0] in known and pair[1] in known]
     if not whole:
@@ -41,7 +43,8 @@ def known_rows(name: str, words: Sequence[str], vectors: Matrix, least: int) -> 
     rows: Matrix = vectors[~np.isnan(vectors).any(axis=1)]
     if len(rows) < least:
         raise EncoderError(
-            f"{name}: the model knows {len(rows)} of the {len(words)} words of the list; {least} are needed"
+            f"{name}: the model knows {len(rows)} of the {len(words)} words of the list, but {least} are "
+            "needed"
         )
     return rows
 
@@ -58,13 +61,14 @@ def labelled_rows(name: str, classes: Classes, vectors: Matrix) -> tuple[Matrix,
         count = int((labels == number).sum())
         if count < 2:
             raise EncoderError(
-                f"{name}: the model knows {count} of the {len(words)} words of class '{label}'; 2 are needed"
+                f"{name}: the model knows {count} of the {len(words)} words of class '{label}', but 2 are "
+                "needed"
             )
     return vectors[known], labels
 
 
 def span(name: str, differences: Matrix, components: int, what: str) -> Matrix:
-    """Return the first principal directions, through the origin, of differences: orthonormal, one per row.
+    """Return the first principal directions of differences, through the origin, as orthonormal rows.
 
     Raises:
         EncoderError: if the differences span fewer dimensions.
@@ -87,7 +91,7 @@ def nothing_left(name: str, width: int, removed: int) -> None:
 
 
 def partly_known(known: int, asked: int, what: str) -> tuple[str, ...]:
-    """Return a note if the model does not know the whole list."""
+    """Return a note if the model does not know all of the list."""
     note = f"fitted on {known} of {asked} {what}; the model does not know the others"
     return (note,) if known < asked else ()
 
@@ -111,7 +115,7 @@ class OfClasses:
 
 
 def logistic_weights(rows: Matrix, labels: Integers, penalty: float) -> tuple[Matrix, Vector]:
-    """Return weights, one row per class, and intercepts that minimise the mean log loss + penalty/2·‖weights‖²."""
+    """Return weights, one row per class, and intercepts, which minimise the mean log loss + penalty/2·‖weights‖²."""
     from scipy.optimize import minimize
     from scipy.special import log_softmax
     from threadpoolctl import threadpool_limits
@@ -165,6 +169,6 @@ def two_clusters(rows: Matrix, seed: int = 0) -> Integers:
 
 
 def purity(clusters: Integers, labels: Integers) -> float:
-    """Return the share of rows whose cluster matches their label, for the better matching of clusters to labels."""
+    """Return the share of rows whose cluster matches their label, for the better assignment of clusters to labels."""
     share = float((clusters == labels).mean())
     return max(share, 1 - share)

@@ -1,8 +1,8 @@
 """Apply hard debiasing (Bolukbasi et al. 2016, section 6): neutralise most words, equalise some pairs.
 
 Neutralising projects unit vectors out of B, the span of the pairs' differences. Equalising gives both words of a pair
-the same part ν outside B and opposite parts within it, so that every neutral word is equally near to both:
-ν + √(1 − ‖ν‖²)·(w_B − μ_B)/‖w_B − μ_B‖. `equalise=none` only neutralises.
+the same component ν outside B and opposite components within B, so that every neutral word is equally near to both.
+The new vector is ν + √(1 − ‖ν‖²)·(w_B − μ_B)/‖w_B − μ_B‖. `equalise=none` only neutralises.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from weatherglass.mitigation.lists import (
 
 @dataclass(frozen=True, slots=True)
 class HardDebias:
-    """Remove the direction of the pairs from all words except those that have the attribute by definition."""
+    """A transform that removes the direction of the pairs from all words except those that have the attribute by
+    definition.
+    """
 
     name: str
     pairs: tuple[Pair, ...]
@@ -85,13 +87,13 @@ class HardDebias:
 
 
 def pair_directions(name: str, pairs: Sequence[Pair], known: Mapping[str, Vector], components: int) -> Matrix:
-    """Return the first principal directions of the words' distances from the middle of their pairs."""
+    """Return the first principal directions of the words' deviations from the mean of their pair."""
     differences = np.array([known[first] - known[second] for first, second in pairs])
     return span(name, differences, components, f"the differences of the {len(pairs)} known pairs")
 
 
 def equalised(pairs: Sequence[Pair], known: Mapping[str, Vector], basis: Matrix) -> Mapping[str, Vector]:
-    """Return new vectors for each known pair; a pair without a difference in B is left out."""
+    """Return new vectors for each known pair; a pair that does not differ in B is left out."""
     placed: dict[str, Vector] = {}
     for first, second in pairs:
         if first not in known or second not in known:

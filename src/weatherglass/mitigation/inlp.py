@@ -1,4 +1,5 @@
-"""Apply iterative nullspace projection (Ravfogel et al. 2020): remove what a linear classifier uses, and train again.
+"""Apply iterative nullspace projection (Ravfogel et al. 2020): remove what a linear classifier uses, and train
+another.
 
 The weights of each classifier are orthonormalised against the earlier ones. All of them are projected out together,
 which is the projection onto the intersection of the nullspaces (algorithm 1 of the paper).
@@ -25,12 +26,12 @@ from weatherglass.mitigation.fitting import (
 from weatherglass.mitigation.lists import class_list, content_hash
 
 PENALTY = 1e-3
-"""Penalty of the classifier, on vectors scaled to a mean length of 1."""
+"""The penalty of the classifier, for vectors scaled to a mean length of 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inlp(OfClasses):
-    """Remove the directions of successive linear classifiers of the classes."""
+    """A transform that removes the directions of successive linear classifiers of the classes."""
 
     iterations: int = 10
 
@@ -50,7 +51,7 @@ class Inlp(OfClasses):
         return content_hash("inlp", PENALTY, self.iterations, self.classes.words)
 
     def fit(self, vectors: Matrix) -> Steps:
-        """Train classifiers until one no longer beats the largest class."""
+        """Train classifiers until one does not beat predicting the largest class."""
         rows, labels = labelled_rows(self.name, self.classes, vectors)
         basis = classifier_directions(rows, labels, self.iterations)
         if not len(basis):
@@ -60,13 +61,18 @@ class Inlp(OfClasses):
         nothing_left(self.name, rows.shape[1], len(basis))
         notes = partly_known(len(rows), len(self.texts()), "words")
         if len(basis) < self.iterations * (len(self.classes.names) - 1):
-            stop = f"stopped after {len(basis)} directions: no linear classifier beats the largest class any more"
+            stop = (
+                f"stopped after {len(basis)} directions: a further linear classifier does not beat "
+                "predicting the largest class"
+            )
             notes = (*notes, stop)
         return Steps((projection(basis),), notes)
 
 
 def classifier_directions(rows: Matrix, labels: Integers, iterations: int) -> Matrix:
-    """Return orthonormal directions of up to `iterations` classifiers, each trained on what the earlier ones left."""
+    """Return orthonormal directions of up to `iterations` classifiers, each trained after removing the earlier
+    ones.
+    """
     scaled = (rows - rows.mean(axis=0)) / np.linalg.norm(rows, axis=1).mean()
     basis = np.zeros((0, rows.shape[1]))
     largest = np.bincount(labels).max() / len(labels)

@@ -19,12 +19,12 @@ from weatherglass.mitigation.fitting import OfClasses, labelled_rows, nothing_le
 from weatherglass.mitigation.lists import class_list, content_hash
 
 SMALLEST = 0.01
-"""Singular values of W Σ_xz below this count as 0; `svd_tol` of the package concept-erasure."""
+"""The singular value of W Σ_xz below which it counts as 0; `svd_tol` in the package concept-erasure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leace(OfClasses):
-    """Erase all that a linear classifier could read of the classes."""
+    """A transform that erases all information from which a linear classifier could predict the classes."""
 
     shrinkage: bool = True
 

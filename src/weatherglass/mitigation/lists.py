@@ -20,7 +20,7 @@ from weatherglass.storage.tables import EXCEL, read_table
 
 Pair = tuple[str, str]
 Sides = tuple[tuple[str, ...], tuple[str, ...]]
-"""Words of the two ends of an attribute, such as male and female."""
+"""The words of the two ends of an attribute, such as male and female."""
 NEUTRAL, CATALOGUE, NONE = "neutral", "catalogue", "none"
 PAIR_LISTS = ("gender",)
 
@@ -30,7 +30,7 @@ class PairList:
     """Pairs of words that differ in one attribute."""
 
     source: str
-    """The name that the user gave."""
+    """The name that the user typed."""
     pairs: tuple[Pair, ...]
     equalise: tuple[Pair, ...]
     """Pairs that hard debiasing equalises; in a user's file, the pairs themselves."""
@@ -40,7 +40,7 @@ class PairList:
     topics: tuple[str, ...] = ()
     """Topics of the catalogue about the attribute."""
     held_out: tuple[Pair, ...] = ()
-    """Pairs that no transform is fitted on."""
+    """Pairs on which no transform is fitted."""
 
     @property
     def sides(self) -> Sides:
@@ -72,7 +72,7 @@ class Classes:
 
 
 def sides_of(pairs: Iterable[Pair]) -> Sides:
-    """Return the first and the second words of pairs, each word once."""
+    """Return the first words and the second words of pairs, without repeats."""
     listed = tuple(pairs)
     first, second = (tuple(dict.fromkeys(pair[side] for pair in listed)) for side in (0, 1))
     return first, second
@@ -108,7 +108,8 @@ def _named(name: str) -> PairList:
 
 
 def class_list(source: str) -> Classes:
-    """Return `gender`, two or more catalogue sets (`male_terms,female_terms`), or a file with lines `word<tab>class`.
+    """Return the classes of `gender`, of catalogue sets (`male_terms,female_terms`), or of a file with lines
+    `word<tab>class`.
 
     Raises:
         SpecError: if the file cannot be read or used, there are fewer than two classes, or a word is in two classes.
@@ -124,7 +125,7 @@ def class_list(source: str) -> Classes:
             raise SpecError(f"{path}, line {number}: '{cells[0]}' appears twice")
         by_class[cells[1]].append(cells[0])
     if len(by_class) < 2:
-        raise SpecError(f"{path}: only one class, '{next(iter(by_class))}'; at least two are needed")
+        raise SpecError(f"{path}: has only the class '{next(iter(by_class))}', but at least two are needed")
     _check_sides(path, list(by_class.values()))
     return Classes(source, tuple(by_class), tuple(map(tuple, by_class.values())))
 
@@ -140,13 +141,13 @@ def _catalogue_classes(source: str) -> Classes:
             )
     words = tuple(tuple(sets[name]["words"]) for name in names)
     if len(set(names)) < 2:
-        raise SpecError(f"classes={source}: only one class; at least two are needed")
+        raise SpecError(f"classes={source}: this is only one class, but at least two are needed")
     _check_sides(source, words)
     return Classes(source, names, words)
 
 
 def word_list(source: str) -> tuple[str, ...]:
-    """Return `neutral`, `catalogue` (the words of the catalogue's sets), or the words of a file, one per line.
+    """Return the words of `neutral`, of `catalogue` (all catalogue sets), or of a file with one word per line.
 
     Raises:
         SpecError: if the file cannot be read or is empty.
@@ -163,7 +164,9 @@ def word_list(source: str) -> tuple[str, ...]:
 
 @cache
 def neutral_words() -> tuple[str, ...]:
-    """Return 5 000 frequent English words, most frequent first, without names and words about gender by definition."""
+    """Return 5 000 frequent English words, most frequent first, without names and words that are gendered by
+    definition.
+    """
     return tuple(line for line in _resource("neutral.txt").splitlines() if line and not line.startswith("#"))
 
 
@@ -191,7 +194,7 @@ def _lines(path: Path) -> list[tuple[int, str]]:
     numbered = ((number, line.strip()) for number, line in enumerate(text.splitlines(), 1))
     lines = [(number, line) for number, line in numbered if line and not line.startswith("#")]
     if not lines:
-        raise SpecError(f"{path}: empty; write one word per line")
+        raise SpecError(f"{path}: the file is empty; write one word per line")
     return lines
 
 
@@ -227,4 +230,4 @@ def _check_sides(source: Path | str, sides: Sequence[Sequence[str]]) -> None:
     for number, words in enumerate(sides):
         for word in words:
             if home.setdefault(word, number) != number:
-                raise SpecError(f"{source}: '{word}' is on two sides of the list; leave it out of one")
+                raise SpecError(f"{source}: '{word}' is on two sides of the list; remove it from one")

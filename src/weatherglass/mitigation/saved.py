@@ -1,7 +1,8 @@
 """Read and write fitted transforms: `MODEL | saved?file=FILE`, for any model of the same width.
 
-The file is a safetensors file: a few arrays, and metadata with the words that are treated separately, the format's
-version, what the transform was fitted on, and a checksum over everything. Nothing in it is executed.
+The file is a safetensors file with a few arrays. Its metadata contain the words that are treated separately, the
+version of the format, the data that the transform was fitted on, and a checksum of the whole file. No code in the file
+is executed.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Saved:
         source = options.text("file", "")
         options.done()
         if not source:
-            raise SpecError("saved: name the file, as in saved?file=gender.transform")
+            raise SpecError("saved: give the file, as in saved?file=gender.transform")
         return read_transform(Path(source))
 
     @property
@@ -72,7 +73,7 @@ class Saved:
         return self.checksum
 
     def fit(self, vectors: Matrix) -> Steps:
-        """Return the stored change; `vectors` has no rows, but the width of the model.
+        """Return the stored change; `vectors` has the width of the model, but no rows.
 
         Raises:
             EncoderError: if it was fitted on vectors of another width.
@@ -80,8 +81,8 @@ class Saved:
         width = self.steps[0].width
         if vectors.shape[1] != width:
             raise EncoderError(
-                f"{self.source}: fitted on vectors of {width} dimensions ({self.fitted['model']}), but this model's "
-                f"have {vectors.shape[1]}"
+                f"{self.source}: fitted on vectors of {width} dimensions ({self.fitted['model']}), but the "
+                f"vectors of this model have {vectors.shape[1]}"
             )
         return Steps(self.steps)
 
@@ -131,8 +132,8 @@ def read_transform(path: Path) -> Saved:
                 raise SpecError(f"{path}: not a transform file; use one written by 'weatherglass mitigate'")
             if record["version"] != VERSION:
                 raise SpecError(
-                    f"{path}: format {record['version']} of a transform, but this version reads format {VERSION}; "
-                    "write it again with 'weatherglass mitigate'"
+                    f"{path}: this transform has format {record['version']}, but this version of "
+                    f"weatherglass reads format {VERSION}; write it again with 'weatherglass mitigate'"
                 )
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
         if record["checksum"] != _checksum(arrays, record["content"]):

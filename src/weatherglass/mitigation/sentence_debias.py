@@ -1,7 +1,7 @@
 """Apply SentenceDebias (Liang et al. 2020): remove the span of the differences between sentences about paired words.
 
-Each template becomes a sentence for each word of each pair. The first principal directions of the sentences' distances
-from the middle of their pair are removed from every vector.
+Each template is filled with each word of each pair. The first principal directions of the sentences' deviations from
+the mean of their pair are removed from every vector.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TEMPLATES = (
 
 @dataclass(frozen=True, slots=True)
 class SentenceDebias:
-    """Remove the directions in which sentences about the first and the second word of a pair differ."""
+    """A transform that removes the directions in which sentences about the two words of a pair differ."""
 
     name: str
     pairs: tuple[Pair, ...]

@@ -1,4 +1,4 @@
-"""Parse how a user spells a model: `NAME=SPEC | transform?option=value | …`, of which only SPEC is required."""
+"""Parse the spelling of a model, `NAME=SPEC | transform?option=value | …`, in which only SPEC is required."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ModelSpelling:
     """The parts of a model's spelling."""
 
     name: str
-    """Empty if the user gave no name."""
+    """The name; empty if the user gave none."""
     spec: str
     transforms: tuple[Transform, ...] = ()
 
@@ -53,7 +53,7 @@ def read_model(text: str) -> ModelSpelling:
 
     Raises:
         UnknownNameError: if a transform is unknown; the nearest name is suggested.
-        SpecError: if nothing follows a bar, or the transform does not have an option.
+        SpecError: if nothing follows a bar, or an option is unknown.
     """
     if exists(Path(text)):  # a file whose own name has a bar or an equals sign
         return ModelSpelling("", text)
@@ -61,7 +61,7 @@ def read_model(text: str) -> ModelSpelling:
     name, rest = (named["name"].strip(), named["rest"].strip()) if named else ("", text)
     spec, *steps = _BAR.split(rest)
     if not spec:
-        raise SpecError(f"'{text}': no model is named before the first transform; write MODEL | TRANSFORM")
+        raise SpecError(f"'{text}': there is no model before the first transform; write MODEL | TRANSFORM")
     return ModelSpelling(name, spec, tuple(_transforms(steps, text)))
 
 
@@ -78,7 +78,7 @@ def read_transforms(text: str) -> tuple[Transform, ...]:
 
     Raises:
         UnknownNameError: if a transform is unknown; the nearest name is suggested.
-        SpecError: if one side of a bar is empty, or the transform does not have an option.
+        SpecError: if one side of a bar is empty, or an option is unknown.
     """
     return tuple(_transforms(_BAR.split(text.strip()), text))
 

@@ -1,1 +1,1 @@
-"""Evaluate a mitigation: a model before and after a transform, on held-out words, with its cost."""
+"""Evaluate a mitigation: compare a model before and after a transform on held-out words, and measure the cost."""

@@ -1,4 +1,4 @@
-"""Measure what a transform cost: similarity of words or sentences, analogies, and neighbours that stayed the same."""
+"""Measure the cost of a transform in word or sentence similarity, analogies, and unchanged neighbours."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from weatherglass.storage.documents import document_text
 
 RESAMPLES = 400
 KEPT = 10
-"""Number of nearest neighbours that are compared."""
+"""The number of nearest neighbours that are compared."""
 ASKED = 1000
-"""Number of words whose neighbours are compared."""
+"""The number of words whose neighbours are compared."""
 QUESTIONS = 4000
-"""Largest number of analogies that are evaluated, evenly spread over the set."""
+"""The largest number of analogies that are evaluated, spread evenly over the set."""
 FEWEST = 20
-"""Sets with fewer known pairs or questions are skipped, with a note."""
+"""The number of known pairs or questions below which a set is skipped, with a note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def read_similarity(path: Path) -> SimilaritySet:
     """Read a file with lines `text<tab>text<tab>score`; lines without a number before the first pair are headers.
 
     Raises:
-        CatalogueError: with file and line, if the file has another format.
+        CatalogueError: if the file has another format; the message names the file and the line.
     """
     pairs: list[tuple[str, str]] = []
     scores: list[float] = []
@@ -88,7 +88,7 @@ def read_similarity(path: Path) -> SimilaritySet:
         pairs.append((cells[0], cells[1]))
         scores.append(score)
     if len(pairs) < FEWEST:
-        raise CatalogueError(f"{path}: {len(pairs)} pairs; at least {FEWEST} are needed")
+        raise CatalogueError(f"{path}: has {len(pairs)} pairs, but at least {FEWEST} are needed")
     return SimilaritySet(path.stem, tuple(pairs), tuple(scores))
 
 
@@ -96,7 +96,7 @@ def read_analogies(path: Path) -> AnalogySet:
     """Read a file with four words per line, separated by spaces; a line that begins with a colon names a section.
 
     Raises:
-        CatalogueError: with file and line, if the file has another format.
+        CatalogueError: if the file has another format; the message names the file and the line.
     """
     questions = []
     for number, line in _lines(path):
@@ -107,12 +107,14 @@ def read_analogies(path: Path) -> AnalogySet:
             raise CatalogueError(f"{path}, line {number}: {len(words)} words, but an analogy has four")
         questions.append((words[0], words[1], words[2], words[3]))
     if len(questions) < FEWEST:
-        raise CatalogueError(f"{path}: {len(questions)} questions; at least {FEWEST} are needed")
+        raise CatalogueError(f"{path}: has {len(questions)} questions, but at least {FEWEST} are needed")
     return AnalogySet(path.stem, tuple(questions))
 
 
 def installed_sets() -> tuple[list[SimilaritySet], list[AnalogySet]]:
-    """Return WordSim-353, SimLex-999 and Google's analogies, which come with gensim; empty if it is not installed."""
+    """Return WordSim-353, SimLex-999 and Google's analogies, which come with gensim; empty if gensim is not
+    installed.
+    """
     if find_spec("gensim") is None:
         return [], []
     folder = Path(str(files("gensim"))) / "test" / "test_data"
@@ -134,7 +136,7 @@ def _lines(path: Path) -> list[tuple[int, str]]:
 def similarity_cost(
     chosen: SimilaritySet, row: Mapping[str, int], before: Matrix, after: Matrix
 ) -> BeforeAfter | None:
-    """Return Spearman's correlation of cosines with human scores, and its change, by a bootstrap over pairs."""
+    """Return Spearman's correlation of cosines with human scores and its change, with a bootstrap over pairs."""
     known = [
         (row[first], row[second], score)
         for (first, second), score in zip(chosen.pairs, chosen.scores, strict=True)
@@ -189,7 +191,7 @@ def analogy_cost(
 
 
 def answered(questions: Integers, units: Matrix) -> Vector:
-    """Return for each question, a row of four indices, whether the word nearest to b − a + c is d (3CosAdd)."""
+    """Return, for each question (a row of four indices), whether d is the word nearest to b − a + c (3CosAdd)."""
     right = np.empty(len(questions))
     for start in range(0, len(questions), 1000):
         a, b, c, d = questions[start : start + 1000].T
@@ -201,7 +203,7 @@ def answered(questions: Integers, units: Matrix) -> Vector:
 
 
 def neighbours_kept(before: Matrix, after: Matrix) -> BeforeAfter:
-    """Return the share of the ten nearest words of frequent words that stayed the same; 1 without any change."""
+    """Return the share of the ten nearest neighbours of frequent words that did not change; 1 means no change."""
     asked = min(ASKED, len(before))
     count = min(KEPT, len(before) - 1)
     old, new = (nearest_rows(unit_length(vectors), 0, asked, count) for vectors in (before, after))
@@ -221,13 +223,13 @@ class Vectors:
     randomly: Sequence[Matrix]
     """Vectors of the same words after random transforms of the same rank."""
     whole_before: Matrix
-    """Vectors of all texts that the model knows."""
+    """The vectors of all texts that the model knows."""
     whole_after: Matrix
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecoveryJob:
-    """Compute what can be recovered from one set of vectors of the neutral words."""
+    """A job that measures what can be recovered from one set of vectors of the neutral words."""
 
     place: Place
     neutral: NeutralWords
@@ -238,13 +240,13 @@ class RecoveryJob:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CostJob:
-    """Compute the cost on one set or, without a set, the share of neighbours kept."""
+    """A job that computes the cost on one set or, without a set, the share of unchanged neighbours."""
 
     before: Place
     after: Place
     chosen: SimilaritySet | AnalogySet | None = None
     row: Mapping[str, int] | None = None
-    """Row by text, for the texts that the model knows."""
+    """The row of each text that the model knows."""
 
     def compute(self, vectors: Vector) -> BeforeAfter | str:
         before, after = self.before.of(vectors), self.after.of(vectors)
@@ -255,7 +257,7 @@ class CostJob:
             cost = similarity_cost(self.chosen, row, before, after)
         else:
             cost = analogy_cost(self.chosen, row, before, after)
-        return cost or f"{self.chosen.name}: skipped, the model knows fewer than {FEWEST} of its entries"
+        return cost or f"{self.chosen.name}: not used: the model knows fewer than {FEWEST} of its entries"
 
 
 def compute_job(
@@ -285,7 +287,7 @@ def recovered_and_cost(
         vectors: the vectors before and after the transform.
         neutral: the neutral words, with their old bias.
         sets: similarity and analogy sets.
-        row: row by text, in the vectors of all known texts.
+        row: the row of each text in the vectors of all known texts.
         workers: where the jobs are computed.
         progress: advances with each job.
     """

@@ -1,8 +1,9 @@
-"""Measure what can still be recovered of an attribute from neutral words (Gonen & Goldberg 2019).
+"""Measure how much of an attribute can still be recovered from neutral words (Gonen & Goldberg 2019).
 
-The old bias of a word is its cosine with the direction of the attribute before the transform. The words with the
-largest old bias on either side are classified by a linear and a kernel classifier, cross-validated, and clustered, all
-from the changed vectors. The old bias of a word's nearest neighbours after the change is correlated with its own.
+The former bias of a word is its cosine with the direction of the attribute before the transform. The words with the
+largest former bias on either side are classified by a linear and a kernel classifier, with cross-validation, and
+clustered; both use the changed vectors. The former bias of a word is correlated with that of its nearest neighbours
+after the change.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from weatherglass.mitigation.base import Step, Steps, projection, subtraction
 from weatherglass.mitigation.fitting import logistic_weights, purity, two_clusters
 
 Z = 1.959963984540054
-"""The 97.5 % point of the normal distribution: all intervals here are 95 % intervals."""
+"""The 97.5 % point of the normal distribution, used for the 95 % intervals of this module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +43,19 @@ class BeforeAfter:
     before: IntervalEstimate
     after: IntervalEstimate
     chance: float | None = None
-    """The value without any information; None if it is not defined."""
+    """The value by chance, without any information; None if it is not defined."""
     random: IntervalEstimate | None = None
-    """Mean and range over random transforms of the same rank; None if there are none."""
+    """The mean and range over random transforms of the same rank; None if there are none."""
     n: int = 0
-    """Number of words, pairs or questions."""
+    """The number of words, pairs or questions."""
     change: IntervalEstimate | None = None
     """The paired difference, after minus before."""
 
     @property
     def retained(self) -> float | None:
-        """Return the share of the value above chance that remains after; None if it was not above chance before."""
+        """Return the share of the value above chance that remains afterwards; None if it was not above chance
+        before.
+        """
         return self._share(self.after.value)
 
     @property
@@ -87,7 +90,7 @@ def correlation(first: Vector, second: Vector) -> IntervalEstimate:
 
 
 def mean(values: Vector) -> IntervalEstimate:
-    """Return a mean with the interval of its standard error."""
+    """Return a mean with an interval from its standard error."""
     value = float(values.mean())
     half = Z * float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.inf
     return IntervalEstimate(value, value - half, value + half)
@@ -97,13 +100,13 @@ FOLDS = 5
 PENALTY = 1e-3
 RIDGE = 0.1
 NEIGHBOURS = 100
-"""Number of neighbours, as in Gonen & Goldberg."""
+"""The number of neighbours, as in Gonen & Goldberg."""
 ASKED = 1500
-"""Number of words whose neighbours are inspected: the first, most frequent ones of the list."""
+"""The number of words whose neighbours are inspected; they are the first and most frequent of the list."""
 MOST_BIASED = 500
-"""Number of words per side, as in Gonen & Goldberg."""
+"""The number of words per side, as in Gonen & Goldberg."""
 DRAWS = 3
-"""Number of random transforms of the same rank."""
+"""The number of random transforms of the same rank."""
 LINEAR, KERNEL, CLUSTERS, NEARBY = (
     "linear classifier",
     "kernel classifier",
@@ -113,19 +116,19 @@ LINEAR, KERNEL, CLUSTERS, NEARBY = (
 
 
 Classify = Callable[[Matrix, Integers, Matrix], Integers]
-"""A function of rows, their labels, and new rows that returns the labels of the new rows."""
+"""A function of rows, their labels and new rows, which returns the labels of the new rows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NeutralWords:
-    """Neutral words with their old bias."""
+    """Neutral words with their former bias."""
 
     words: tuple[str, ...]
     bias: Vector
 
     @property
     def extremes(self) -> tuple[Integers, Integers]:
-        """Return the indices of the most biased words of both sides, and their side: 0 below, 1 above."""
+        """Return the indices of the most biased words of both sides, and their sides (0 below, 1 above)."""
         count = min(MOST_BIASED, len(self.words) // 4)
         order = np.argsort(self.bias, kind="stable")
         return np.concatenate([order[:count], order[-count:]]), np.repeat([0, 1], count)
@@ -172,7 +175,7 @@ def measures(rows: Matrix, neutral: NeutralWords) -> dict[str, IntervalEstimate]
 
 
 def cross_validated(rows: Matrix, labels: Integers, classify: Classify, seed: int = 0) -> Integers:
-    """Return the label of every row, predicted by a classifier that was trained on the other, stratified folds."""
+    """Return the label of every row, predicted by a classifier trained on the other folds, which are stratified."""
     rng = np.random.default_rng(seed)
     folds = np.empty(len(labels), dtype=np.int64)
     for label in np.unique(labels):
@@ -193,7 +196,7 @@ def _linear(rows: Matrix, labels: Integers, new: Matrix) -> Integers:
 
 
 def _kernel(rows: Matrix, labels: Integers, new: Matrix) -> Integers:
-    """Predict by ridge regression on ±1 with a Gaussian kernel whose width is the variance of the rows."""
+    """Predict labels by ridge regression on ±1 with a Gaussian kernel whose width is the variance of the rows."""
     variance = float(((rows - rows.mean(axis=0)) ** 2).sum(axis=1).mean()) or 1.0
     weights = np.linalg.solve(_gauss(rows, rows, variance) + RIDGE * np.eye(len(rows)), 2.0 * labels - 1)
     return (_gauss(new, rows, variance) @ weights > 0).astype(np.int64)
@@ -205,7 +208,7 @@ def _gauss(first: Matrix, second: Matrix, variance: float) -> Matrix:
 
 
 def neighbours_bias(units: Matrix, bias: Vector) -> Vector:
-    """Return, for the first rows, the share of their nearest other rows whose old bias is above the median."""
+    """Return, for the first rows, the share of their nearest other rows whose former bias is above the median."""
     above = (bias > np.median(bias)).astype(np.float64)
     count = min(NEIGHBOURS, max(1, (len(units) - 1) // 5))
     asked = min(ASKED, len(units))
@@ -224,7 +227,7 @@ def nearest_rows(units: Matrix, start: int, end: int, count: int) -> Integers:
 
 
 def random_change(change: Steps, seed: int) -> Steps:
-    """Return a change with random directions in place of the removed ones: same ranks, same lengths."""
+    """Return a change with random directions, of the same ranks and lengths, in place of the removed ones."""
     rng = np.random.default_rng(seed)
     return Steps(tuple(_random_step(step, rng) for step in change.steps))
 

@@ -1,4 +1,4 @@
-"""Judge a mitigation by a printed rule: removed, hidden, not removed or cannot tell (docs/methods 14)."""
+"""Judge a mitigation by a printed rule as removed, hidden, not removed or cannot tell (docs/methods 14)."""
 
 from __future__ import annotations
 
@@ -34,37 +34,37 @@ class MetricChange:
     test: str
     metric: str
     poolable: bool
-    """Whether its values are effect sizes on one scale, which are summed over tests."""
+    """Whether the values are effect sizes on one scale, which are summed over tests."""
     signed: bool
     before: float
-    """The value minus the value without bias, which is d itself for d."""
+    """The value minus the value without bias; for d, this is d itself."""
     after: float
     p_before: float | None
     p_before_holm: float | None
-    """Corrected over the effect sizes of the same table; None for other metrics."""
+    """p before, corrected over the effect sizes of the same table; None for other metrics."""
     p_after: float | None
     p_after_holm: float | None
-    """Corrected over the contrasts of the same table; None for other rows."""
+    """p after, corrected over the contrasts of the same table; None for other rows."""
     low: float | None
-    """Lower end of the interval of the paired change."""
+    """The lower end of the interval of the paired change."""
     high: float | None
     p_change: float | None
     value_before: float
     value_after: float
     units: int
     contrast: bool
-    """Whether p tests a difference between the two ends of the attribute; that of MAC does not."""
+    """Whether p tests a difference between the two ends of the attribute, which is not the case for MAC."""
     optimised: bool
     """Whether the transform makes this metric small by construction."""
 
     def flipped(self, alpha: float) -> bool:
-        """Return whether it is significant after, corrected, with the opposite sign."""
+        """Return whether the effect is significant after the transform, with corrected p and the opposite sign."""
         significant = self.p_after_holm is not None and self.p_after_holm <= alpha
         return self.signed and self.before * self.after < 0 and significant
 
 
 def with_holm(rows: Sequence[MetricChange]) -> list[MetricChange]:
-    """Return the rows with corrected p: before over the effect sizes, after over the contrasts."""
+    """Return the rows with corrected p; p before is corrected over the effect sizes, p after over the contrasts."""
     before = _corrected([row.p_before if row.poolable else None for row in rows])
     after = _corrected([row.p_after if row.contrast else None for row in rows])
     return [
@@ -97,7 +97,7 @@ def verdict(
     Args:
         held_out: rows on words that the transform was not fitted on, with corrected p.
         as_they_are: rows of the tests with all their words, with p corrected over them.
-        recovered: what can be recovered from neutral words before and after.
+        recovered: the measures of what can be recovered from neutral words before and after.
         alpha: the significance level of every test.
     """
     effects = [row for row in held_out if row.p_before_holm is not None and row.p_before_holm <= alpha]
@@ -109,7 +109,7 @@ def verdict(
     )
     if not effects:
         return MitigationVerdict(
-            CANNOT_TELL, ("no d is significant before on held-out words, after correction", *flips)
+            CANNOT_TELL, ("on held-out words, no d is significant before the transform (corrected p)", *flips)
         )
     kept = kept_share(effects)
     still = [
@@ -120,7 +120,10 @@ def verdict(
     reasons = [f"{remains} of the effect remains ({tests} significant before)"]
     if still:
         named = ", ".join(f"{row.test} by {row.metric}" for row in still[:3])
-        reasons.append(f"significant after the transform, by Holm: {named}{', …' if len(still) > 3 else ''}")
+        reasons.append(
+            "significant after the transform (p corrected with Holm's method): "
+            f"{named}{(', …' if len(still) > 3 else '')}"
+        )
     if kept > KEPT_SHARE or still or flips:
         return MitigationVerdict(NOT_REMOVED, (*reasons, *flips))
     left = [one for one in recovered if (one.retained_low or 0.0) > RETAINED_SHARE]
@@ -136,7 +139,7 @@ def verdict(
 
 
 def kept_share(effects: Sequence[MetricChange]) -> float:
-    """Return Σ d after, in the direction of before, divided by Σ |d| before."""
+    """Return Σ d after, in the direction that each test had before, divided by Σ |d| before."""
     total = sum(abs(row.before) for row in effects)
     return sum(row.after if row.before > 0 else -row.after for row in effects) / total
 
@@ -150,12 +153,12 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The evaluation of a mitigation, as the page shows it."""
+    """The evaluation of a mitigation, in the form that the page shows."""
 
     model: str
     transforms: tuple[str, ...]
     rank: int | None
-    """Number of removed dimensions; None for a transform of another package."""
+    """The number of removed dimensions; None for a transform of another package."""
     width: int
     verdict: MitigationVerdict
     rows: tuple[MetricChange, ...]
@@ -163,7 +166,7 @@ class Evaluation:
     held_out: tuple[MetricChange, ...]
     """Rows on words that the transform was not fitted on."""
     words: Mapping[str, Mapping[str, Sequence[str]]]
-    """By held-out test, the words that were left out and the words that were added."""
+    """The words that were left out and the words that were added, by held-out test."""
     without_held_out: tuple[str, ...]
     """Tests without a held-out form, each with the reason."""
     recovered: tuple[BeforeAfter, ...]
@@ -211,14 +214,14 @@ class HeldOut:
 
 
 def held_out_test(test: Test, seen: Collection[str], sides: Sides, spare: Iterable[Pair]) -> HeldOut | str:
-    """Return the test on unseen words, or the reason why there is none.
+    """Return the test restricted to unseen words, or the reason why there is none.
 
     Args:
         test: the test whose seen words are left out.
         seen: words that the transform was fitted on.
         sides: the words of both ends of the attribute, which determine the side of a set.
-        spare: pairs that replace seen words, as many per side as were left out. They are used only if more than half of
-            a set was seen (a noun does not belong among names) and the test consists of bare words.
+        spare: pairs that replace seen words, as many per side as were left out. They are used only if more than half
+            of a set was seen (a noun does not belong among names) and the test contains single words.
     """
     unseen = [pair for pair in spare if not set(pair) & set(seen)]
     sets, left_out, added = [], [], []
@@ -244,7 +247,7 @@ def held_out_test(test: Test, seen: Collection[str], sides: Sides, spare: Iterab
 def _spare_words(
     gone: list[str], sides: Sides, spare: list[Pair], element_set: ElementSet
 ) -> tuple[str, ...]:
-    """Return as many held-out words of the set's side as the set lost."""
+    """Return as many held-out words from the set's side as the set lost."""
     if not gone:
         return ()
     counts = [len(set(gone) & set(side)) for side in sides]

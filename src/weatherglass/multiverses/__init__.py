@@ -1,1 +1,1 @@
-"""Vary the choices of an audit together, and find those that its conclusion depends on (docs/methods 11)."""
+"""Vary the choices of an audit together, and find those on which its conclusion depends (docs/methods 11)."""

@@ -1,7 +1,8 @@
-"""List the choices that another auditor could have made differently: measures, word lists, model views.
+"""List the choices that another auditor could have made differently, such as measures, word lists and model views.
 
 Specifications can be tested together only if they permute the same words, so every list of target words has its own
-curve and p. A sentence test belongs to the list of its word test, and so do other attribute lists."""
+curve and p. A sentence test, or a test with other attribute words, belongs to the same list as its word test.
+"""
 
 from __future__ import annotations
 
@@ -31,23 +32,25 @@ from weatherglass.registry import check_number, checked_texts, checked_whole_num
 from weatherglass.storage.reading import exists
 
 CHOICES = ("similarity", "statistic", "template", "pooling", "layers", "words", "seed", "list")
-"""All choices that can be varied; `words` means halves of the word lists, `list` other lists of the same topic."""
+"""All choices that can be varied; `words` means halves of the word lists, and `list` means other lists of the same
+topic.
+"""
 STATISTIC_NAMES = ("mean", "median", "nearest", "farthest", "eq2")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """The choices that are varied, and their levels; a choice that is not varied stays at its first level."""
+    """The choices that are varied, and their levels; a choice that is not varied keeps its first level."""
 
     varied: tuple[str, ...] = CHOICES
     similarities: tuple[str, ...] = ("cosine", "euclidean", "manhattan")
     statistics: tuple[str, ...] = ("mean", "median", "nearest", "farthest")
-    """eq2 may be added; it has no direction, so it is listed but not included in any mean."""
+    """The statistics; eq2 may be added, but has no direction, so it is listed and not included in any mean."""
     covariance: str = "ledoit-wolf"
     """The estimator of the covariances in Mahalanobis distance; the graphical lasso takes minutes per model."""
     alpha: float = 0.05
     seed: int = 0
-    """Seed of random halves and random labellings."""
+    """The seed of random halves and random labellings."""
 
     def __post_init__(self) -> None:
         from weatherglass.metrics.weat.covariance import ESTIMATORS
@@ -75,12 +78,12 @@ class Choices:
         return choice in self.varied
 
     def levels(self, choice: str, levels: Sequence[str]) -> tuple[str, ...]:
-        """Return the levels that are used: all, or the first if the choice is not varied."""
+        """Return the levels in use: all of them, or the first if the choice is not varied."""
         return tuple(levels) if self.varies(choice) else tuple(levels[:1])
 
 
 def measure(similarity: str, statistic: str) -> Association:
-    """Return the measure for a statistic that is named by nearness, such as nearest.
+    """Return the measure for a statistic whose name refers to nearness, such as nearest.
 
     The nearest attribute is the one with the largest similarity, or with the smallest distance.
 
@@ -97,17 +100,19 @@ def measure(similarity: str, statistic: str) -> Association:
 WORD = "word"
 SENTENCES = "sentences"
 LEAST_TEMPLATES = 2
-"""With fewer templates that all target words share, the sentences of each word are averaged instead."""
+"""The smallest number of templates that all target words must share; with fewer, the sentences of each word are
+averaged.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The elements of a test that represent its target words: the bare words, one template, or all sentences."""
+    """The elements of a test that represent its target words: single words, one template, or all sentences."""
 
     name: str
     test: Test
     template: str | None = None
-    """Only the sentences of this template; None for all elements."""
+    """The template whose sentences are used; None for all elements."""
 
     def has(self, element: Element) -> bool:
         """Return whether the element belongs to the setting."""
@@ -116,11 +121,11 @@ class Setting:
 
 @dataclass(slots=True)
 class WordList:
-    """One list of target words with all tests on it."""
+    """One list of target words, with all tests that use it."""
 
     topic: str
     name: str
-    """Name of the first test with this list."""
+    """The name of the first test with this list."""
     tests: list[Test] = field(default_factory=list)
 
     @property
@@ -150,7 +155,9 @@ class WordList:
         return {tests[0].name.removeprefix(SENTENCE_PREFIX): tests for tests in lists.values()}
 
     def settings(self) -> dict[str, dict[str, Setting]]:
-        """Return the settings of each attribute list by name: those that all lists have, so that all levels cross."""
+        """Return the settings of each attribute list by name, restricted to those that all lists have, so that all
+        levels cross.
+        """
         everywhere = {
             name: {setting.name: setting for test in tests for setting in self._settings_of(test)}
             for name, tests in self.attribute_lists().items()
@@ -166,7 +173,9 @@ class WordList:
         return {name: {level: found[level] for level in common} for name, found in everywhere.items()}
 
     def published_sentences(self) -> dict[str, Setting]:
-        """Return the average over all sentences, as in papers, by attribute list, if templates are settings."""
+        """Return the settings that average over all sentences, as in papers, by attribute list, if templates are
+        settings.
+        """
         found = {}
         for name, tests in self.attribute_lists().items():
             for test in tests:
@@ -223,14 +232,14 @@ def word_lists(tests: Sequence[Test]) -> list[WordList]:
     """Group tests by topic and target words, in their order; a test without a topic is its own topic.
 
     Raises:
-        WeatherglassError: for a test whose shape is not that of WEAT.
+        WeatherglassError: if a test does not have the shape of WEAT.
     """
     lists: list[WordList] = []
     for test in tests:
         if test.shape != (2, 2):
             raise WeatherglassError(
-                f"'{test.name}' has {test.shape[0]} target and {test.shape[1]} attribute sets; "
-                "a multiverse takes 2 and 2"
+                f"'{test.name}' has {test.shape[0]} target and {test.shape[1]} attribute sets, but a "
+                "multiverse takes 2 of each"
             )
         topic = test.topic or _base(test)
         home = next((known for known in lists if known.topic == topic and _same_targets(known, test)), None)
@@ -256,9 +265,9 @@ class ModelViews:
 
     name: str
     members: dict[str, PlannedModel]
-    """Models by seed; a single model has an empty seed."""
+    """The models by seed; a single model has an empty seed."""
     poolings: tuple[str, ...]
-    """Empty if the model has no choice of pooling and layers."""
+    """The poolings and layers; empty if the model has no such choice."""
     layers: tuple[str, ...]
 
     @property
@@ -318,7 +327,7 @@ def model_views(given: str | base.Model, choices: Choices) -> ModelViews:
 
 
 def _choices(encoder: base.Model, choices: Choices) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the poolings and layers of a model, its own first; empty if it has no hidden states to choose from."""
+    """Return the poolings and layers of a model, its own first; empty if it has no hidden states."""
     model = layered(encoder)
     if model is None:
         return (), ()

@@ -39,29 +39,29 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 KEY_VERSION = 3
-"""Increased when a change of the code changes numbers or names."""
+"""The version of the computation; it is increased when a change of the code changes numbers or names."""
 SHARED_CHOICES = ("similarity", "statistic", "template", "list")
-"""Choices that every model has. Models are compared over these; d is averaged over the others."""
+"""The choices that every model has; models are compared over these, and d is averaged over the others."""
 
 
 @dataclass(slots=True, repr=False)
 class Multiverse:
     """The results of a multiverse as plain values, with methods to show them.
 
-    The methods that show it import `report/show.py` when they are called, like those of `Run`.
+    As in `Run`, the methods that show results import `report/show.py` when they are called.
     """
 
     topics: list[dict[str, Any]]
-    """One entry per topic and model."""
+    """The entries, one per topic and model."""
     agreement: list[dict[str, Any]]
-    """By word list, how far specifications agree about the models."""
+    """The agreement of specifications about the models, by word list."""
     failures: list[dict[str, str]]
     record: dict[str, Any] = field(default_factory=dict)
-    """Choices, versions, command."""
+    """The record: choices, versions, command."""
 
     @property
     def alpha(self) -> float:
-        """Return the significance level; without a record, the default of `Choices`."""
+        """Return the significance level; if there is no record, the default of `Choices`."""
         return float(self.record.get("settings", {}).get("alpha", Choices().alpha))
 
     def to_json(self) -> dict[str, Any]:
@@ -72,16 +72,16 @@ class Multiverse:
         return f"<Multiverse: {self._title()}>"
 
     def _repr_html_(self) -> str:
-        """Return the table that a notebook shows, one row per topic and model, below 50 kB."""
+        """Return the table that a notebook shows, with one row per topic and model, below 50 kB."""
         from weatherglass.report import show
 
         return show.multiverse_html(self, self._title())
 
     def to_frame(self, library: str | None = None) -> Any:
-        """Return one row per specification: its choices, d, interval and p.
+        """Return a frame with one row per specification: its choices, d, interval and p.
 
         Args:
-            library: "polars" or "pandas"; by default the first of them that is installed.
+            library: "polars" or "pandas"; by default, the first of the two that is installed.
         """
         from weatherglass.report import show
 
@@ -115,7 +115,7 @@ def run_multiverse(
 ) -> Multiverse:
     """Compute the lists that the journal lacks; a list that fails on one model does not stop the others.
 
-    Only this process writes the journal, as soon as a list is finished, wherever it was computed.
+    Only this process writes to the journal, as soon as a list is finished in any process.
     """
     chosen = _first_lists(lists) if not choices.varies("list") else list(lists)
     finished = journal.finished if journal else {}
@@ -195,7 +195,7 @@ def _failure(model: ModelViews, some: WordList, error: Exception) -> dict[str, s
 
 
 def _key(model: ModelViews, some: WordList, choices: Choices) -> str:
-    """Return a hash of everything that a block depends on."""
+    """Return a hash of everything that the result of a list depends on."""
     views = [model.poolings, model.layers]
     tests = [test.fingerprint() for test in some.tests]
     parts = [KEY_VERSION, model.name, model.identity, views, some.topic, tests, asdict(choices)]
@@ -233,7 +233,7 @@ def assess_list(job: ListJob, vectors: Vector) -> dict[str, Any]:
 
 
 def _halves(some: WordList, known: Known, encodings: Encodings, choices: Choices) -> dict[str, Any]:
-    """Return d of random halves of the lists, with cosine and mean, in the first setting and view."""
+    """Return d for random halves of the lists, with cosine and mean, in the first setting and view."""
     name, settings = next(iter(some.settings().items()))
     to_a, to_b = _cosines(next(iter(settings.values())), known, known.attributes[name], encodings)
     asked = {"targets": (True, False), "attributes": (False, True), "both": (True, True)}
@@ -251,7 +251,7 @@ def _cosines(
     attribute_words: tuple[frozenset[str], frozenset[str]],
     encodings: Encodings,
 ) -> tuple[Any, Any]:
-    """Return cosines of target words to attribute words, averaged over sentences, in the order of the lists."""
+    """Return the cosines of target words with attribute words, averaged over sentences, in the order of the lists."""
     test = setting.test
 
     def rows(element_set: Any, wanted: Any, all_of: bool) -> tuple[Any, list[str]]:
@@ -284,8 +284,8 @@ def _topics(blocks: Sequence[dict[str, Any]], alpha: float) -> list[dict[str, An
 def _corrected(topics: Sequence[Sequence[dict[str, Any]]], alpha: float) -> list[list[dict[str, Any]]]:
     """Return the lists of every topic of one model with corrected p, and the conclusions drawn from them.
 
-    Holm's method is applied within a topic over its lists, and between the topics, so that the probability of calling
-    any list shown without an effect is at most alpha.
+    Holm's method is applied within a topic over its lists, and between the topics, so that the probability of a false
+    finding in any list is at most alpha.
     """
     n_tests = sum(map(len, topics))
     corrected = {
@@ -337,7 +337,9 @@ def _topic(model: str, topic: str, blocks: Sequence[dict[str, Any]]) -> dict[str
 
 
 def _agreement(blocks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return, for each word list with several models, whether other specifications would rank the models alike."""
+    """Return, for each word list with several models, whether other specifications would rank the models in the same
+    order.
+    """
     by_list: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for block in blocks:
         by_list.setdefault((block["topic"], block["list"]), []).append(block)

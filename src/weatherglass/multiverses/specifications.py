@@ -1,4 +1,6 @@
-"""Score every specification of one word list on one model, and summarise them: curve, p, decomposition, conclusion."""
+"""Score every specification of one word list on one model, and summarise the curve, p, decomposition and
+conclusion.
+"""
 
 from __future__ import annotations
 
@@ -42,12 +44,14 @@ class Scored:
     """One specification with the scores of the words, X first."""
 
     levels: dict[str, str]
-    """Level by choice, including choices with a single level."""
+    """The level of each choice, including choices with a single level."""
     scores: Vector
     attribute_variance: float
     """The squared standard error of d over the words of A and B, by a jackknife."""
     counted: bool
-    """Whether it belongs to the factorial design; published settings outside it and eq2 are only listed."""
+    """Whether the specification belongs to the factorial design; eq2 and published settings outside it are only
+    listed.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,7 @@ def known_words(word_list: WordList, views: Sequence[Encodings]) -> Known:
 
 
 def _readable(element: Element, view: Encodings) -> bool:
-    """Return whether the view knows the text and, in a sentence, the word that it is about."""
+    """Return whether the view knows the text and, in a sentence, the word that the sentence is about."""
     if element.text not in view.row or not view.known(element.text):
         return False
     missing = view.coverage[view.row[element.text]].missing
@@ -137,7 +141,7 @@ def _of_test(
     encodings: Encodings,
     choices: Choices,
 ) -> Iterator[Scored]:
-    """Yield the specifications of one test; its similarities are computed once per similarity."""
+    """Yield the specifications of one test, computing each similarity once."""
     sets = _vector_sets(settings[0][0].test, (known.x, known.y, *attribute_words), encodings)
     rows_of: list[tuple[Setting, bool, Integers, Integers]] = []
     for similarity in choices.levels("similarity", choices.similarities):
@@ -188,7 +192,7 @@ def _covariances(sets: Sequence[VectorSet], similarity: str, choices: Choices) -
 
 
 def _by_attribute(tables: Tables) -> tuple[Matrix, Matrix]:
-    """Return the measures averaged over the sentences of each attribute word, so that it counts once."""
+    """Return the measures averaged over the sentences of each attribute word, so that each word counts once."""
     to_a, to_b = (
         mean_by_unit(table.T, unit_numbers([element.word for element in elements])).T
         for table, elements in zip((tables.to_a, tables.to_b), tables.elements[2:], strict=True)
@@ -197,7 +201,7 @@ def _by_attribute(tables: Tables) -> tuple[Matrix, Matrix]:
 
 
 def _rows(setting: Setting, targets: Sequence[Element], known: Known) -> tuple[Integers, Integers]:
-    """Return the rows of the setting's elements, and the index of the word that each is about, X first."""
+    """Return the rows of the setting's elements, and the index of the word that each element is about, X first."""
     place: Mapping[str, int] = {f"X{word}": number for number, word in enumerate(known.x)} | {
         f"Y{word}": len(known.x) + number for number, word in enumerate(known.y)
     }
@@ -217,11 +221,11 @@ class ListView:
 
     levels: dict[str, str]
     place: Place
-    """Place of the view's vectors in the array that all jobs share."""
+    """The place of the view's vectors in the array that all jobs share."""
     rows: dict[str, int]
-    """Row in that array by text."""
+    """The row of each text in that array."""
     coverage: list[Coverage]
-    """Coverage of the texts, in the same order."""
+    """The coverage of the texts, in the same order."""
 
     def encodings(self, vectors: Vector) -> Encodings:
         numbers = {text: number for number, text in enumerate(self.rows)}
@@ -250,7 +254,7 @@ def list_jobs(
     choices: Choices,
     registrations: tuple[Registration, ...],
 ) -> tuple[Iterator[ListJob], Vector]:
-    """Return one job per word list, created when it is needed, and the array that all jobs share."""
+    """Return one job per word list, created when needed, and the array that all jobs share."""
     places, vectors = pack([encodings.vectors for _, encodings in views])
     without_vectors = [
         (levels, place, encodings.row, encodings.coverage)
@@ -277,7 +281,7 @@ def list_jobs(
 FACTORS = ("similarity", "statistic", "template", "list", "pooling", "layers", "seed")
 """The choices of the factorial design, in the order in which they are shown."""
 RANDOM_FACTORS = {"template": "templates", "seed": "seeds"}
-"""Choices whose levels are a sample of many."""
+"""Choices whose levels are a sample from many possible levels."""
 
 
 def assess(scored: Sequence[Scored], known: Known, choices: Choices) -> dict[str, Any]:
@@ -347,7 +351,7 @@ def _table(d: Vector, scored: Sequence[Scored], factors: dict[str, tuple[str, ..
 def _by_level(
     scores: Matrix, scored: Sequence[Scored], factors: dict[str, tuple[str, ...]], n_x: int
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """Return the mean of d and its p for each level, as an auditor who fixed that level would find them."""
+    """Return the mean of d and its p for each level, as an auditor who fixed that level would find."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for choice, names in factors.items():
         for name in names:
@@ -397,7 +401,9 @@ def _specifications(
 
 
 def _is_published(some: Scored) -> bool:
-    """Return whether it is cosine and mean, on bare words (Caliskan et al.) or on all sentences (May et al.)."""
+    """Return whether a specification is cosine and mean on single words (Caliskan et al.) or on all sentences (May et
+    al.).
+    """
     chosen = some.levels
     usual = chosen["similarity"] == "cosine" and chosen["statistic"] == "mean"
     return usual and chosen["template"] in (WORD, SENTENCES)
@@ -410,8 +416,8 @@ def _plain(value: float) -> float | None:
 def conclusion(record: dict[str, Any], alpha: float) -> dict[str, Any]:
     """Return whether the mean effect is shown, and the choices that it depends on.
 
-    The p that decides is corrected over all topics and lists of the model in this multiverse. A conclusion depends on a
-    choice if its levels disagree: some show the effect by their own p and others do not, or they show it in opposite
+    The conclusion is based on p corrected over all topics and lists of the model in this multiverse. It depends on a
+    choice if its levels disagree, that is, if only some show a significant effect, or if they show it in opposite
     directions. This is examined only if the multiverse p or the smallest maxT p is at most alpha. The choice that
     changes d most is named first.
     """
@@ -440,10 +446,10 @@ def _sentence(kind: str, deciding: Sequence[str], record: dict[str, Any], alpha:
     if kind == "robust":
         return "shown over all specifications, and at every level of every choice"
     if kind == "not shown":
-        return "not shown, neither over all specifications nor in any single one"
+        return "not shown over all specifications, nor in any single one"
     start = "shown over all specifications" if kind == "hangs" else "shown only in some specifications"
     if not deciding:
-        return f"{start}; no single choice explains which"
+        return f"{start}; no single choice explains the difference"
     choice = deciding[0]
     levels = record["by_level"][choice]
     seen = [name for name, level in levels.items() if level["multiverse_p"] <= alpha]

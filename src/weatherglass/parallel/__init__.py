@@ -1,4 +1,4 @@
-"""Map a function over jobs, in this process, in local processes, on a Dask cluster, or on another engine."""
+"""Map a function over jobs in this process, in local processes, on a Dask cluster, or on another engine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ENGINES: Registry[Engine] = Registry(
 
 
 def backend(jobs: int = 1, scheduler: str | None = None, shared_dir: str | Path | None = None) -> Backend:
-    """Return the backend: a scheduler if one is named, else local processes if `jobs` is above 1, else this process.
+    """Return the backend: the named scheduler, or local processes if `jobs` is above 1, or this process.
 
     Args:
         jobs: the number of local processes; 1 means this process.
@@ -64,11 +64,11 @@ def check_backend(given: object) -> None:
         WeatherglassError: if it is not a backend; the message names the function that creates one.
     """
     if given is not None and not (callable(getattr(given, "map", None)) and hasattr(given, "in_process")):
-        raise wrong_type("backend", "what weatherglass.parallel.backend(jobs) gives", given)
+        raise wrong_type("backend", "a backend made by weatherglass.parallel.backend(jobs)", given)
 
 
 def _engine_and_address(scheduler: str) -> tuple[str, str]:
-    """Return engine and address; `tcp://HOST:PORT` and files always mean Dask."""
+    """Return the engine and the address; `tcp://HOST:PORT` and files always mean Dask."""
     name, colon, address = checked_text("scheduler", scheduler).partition(":")
     file = checked_path("scheduler", scheduler)
     if colon and not address.startswith("//") and name in ENGINES and not file.exists():

@@ -16,12 +16,12 @@ U = TypeVar("U")
 R = TypeVar("R")
 
 ATTEMPTS = 3
-"""Number of attempts at a job whose process or machine is lost."""
+"""The number of attempts at a job whose process or machine is lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[U, R]):
-    """A job and its outcome: a value, or the error that it raised."""
+    """A job and its outcome, which is a value or the error that it raised."""
 
     unit: U
     value: R | None = None
@@ -29,11 +29,14 @@ class Outcome(Generic[U, R]):
 
 
 class Backend(Protocol):
-    """Compute jobs. Jobs are idempotent, since one may be computed twice if a worker is lost."""
+    """The interface of a backend, which computes jobs.
+
+    Jobs are idempotent, since a job may be computed twice if a worker is lost.
+    """
 
     @property
     def in_process(self) -> bool:
-        """Return whether jobs see this process's objects, or copies of them."""
+        """Return whether jobs use this process's objects; in other processes they use copies."""
         ...
 
     def map(
@@ -43,8 +46,9 @@ class Backend(Protocol):
 
         Args:
             function: a function that can be imported by name, since it may run in another process.
-            units: the jobs, small objects that are created as they are needed.
-            common: a large array that all jobs need; it is sent to each worker once, and passed as second argument.
+            units: the jobs, as small objects that are created when needed.
+            common: a large array that all jobs need; it is sent to each worker once, and passed as the second
+                argument.
         """
         ...
 
@@ -64,7 +68,7 @@ Engine = Callable[[EngineOptions], Backend]
 
 
 def attempt(function: Callable[..., R], *arguments: Any) -> tuple[R | None, Exception | None]:
-    """Return the value of a call, or the error it raised; Ctrl-C is raised, not returned."""
+    """Return the value of a call, or the error that it raised; Ctrl-C is raised, not returned."""
     try:
         return function(*arguments), None
     except Exception as error:
@@ -86,7 +90,7 @@ def values_of(
     Args:
         workers: where the jobs are computed.
         function: as in `Backend.map`.
-        units: as in `Backend.map`; no object may be in it twice.
+        units: as in `Backend.map`; no object may occur in it twice.
         progress: its stage has one step per job.
         common: as in `Backend.map`.
 
@@ -117,7 +121,9 @@ class Place:
 
 
 def pack(matrices: Sequence[Matrix]) -> tuple[list[Place], Vector]:
-    """Return the place of each matrix, of any widths, and the array of one dimension that contains all of them."""
+    """Return the place of each matrix, whatever its width, and the one-dimensional array that contains all
+    matrices.
+    """
     places, start = [], 0
     for matrix in matrices:
         places.append(Place(start, *matrix.shape))

@@ -1,4 +1,4 @@
-"""Compute jobs on a Dask cluster, with any scheduler that the user's site runs (SLURM, Kubernetes, a few machines)."""
+"""Compute jobs on a Dask cluster with the scheduler of the user's site (SLURM, Kubernetes, or a few machines)."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 CONNECT_TIMEOUT = 15
-"""Seconds to wait for the answer of a scheduler."""
+"""Seconds to wait for a scheduler to answer."""
 
 QUEUE_PER_THREAD = 2
-"""Jobs that are handed out per thread of the cluster, so that no worker waits and jobs do not pile up."""
+"""The number of jobs submitted per thread of the cluster: enough to keep the workers busy without a long queue."""
 
 
 class DaskCluster:
@@ -103,8 +103,8 @@ class DaskCluster:
 
     def _connection_lost(self) -> ClusterError:
         return ClusterError(
-            f"lost the connection to the scheduler at {self.scheduler}; finished work is saved, "
-            "run the same command again to continue"
+            f"lost the connection to the scheduler at {self.scheduler}; finished work is saved; run the "
+            "same command again to continue"
         )
 
     @contextmanager
@@ -158,12 +158,12 @@ class CommonArray:
     """The array that all jobs share, in the form that is sent to the workers."""
 
     handle: Any
-    """A future of the array, its file, or None."""
+    """A future of the array, the file that contains it, or None."""
     send: Callable[[], Any] | None = None
-    """Send the array to the current workers; None if it was not sent."""
+    """A function that sends the array to the current workers; None if it was not sent."""
 
     def send_again(self) -> None:
-        """Send the array again after the workers that had it are lost."""
+        """Send the array again after the workers that had it were lost."""
         if self.send:
             self.handle = self.send()
 
@@ -220,7 +220,9 @@ def _one_torch_thread() -> None:
 
 
 def _with_host(error: Exception | None) -> Exception | None:
-    """Return an error with the name of the machine, if a file or a library is missing there; otherwise unchanged."""
+    """Add the name of the machine to an error if a file or a library is missing there; return other errors
+    unchanged.
+    """
     host = f"worker on {socket.gethostname()}"
     if isinstance(error, WeatherglassError) and not isinstance(error, UnitError):
         return type(error)(f"{host}: {error}")
@@ -247,5 +249,5 @@ def _require_dask() -> None:
         import distributed  # noqa: F401
     except ImportError:
         raise MissingExtraError(
-            f"--scheduler needs dask and distributed; run: {install_command('distributed')}"
+            f"--scheduler needs dask and distributed; to install them, run: {install_command('distributed')}"
         ) from None

@@ -96,7 +96,7 @@ class LocalProcesses:
 
     @contextmanager
     def _processes(self) -> Iterator[ProcessPoolExecutor]:
-        """Yield the pool; end it at once if the block is interrupted or a process dies."""
+        """Yield the pool, and end it at once if the block is interrupted or a process dies."""
         with thread_share(self.jobs):
             pool = self._pool = self._pool or _pool(self.jobs)
             try:
@@ -110,7 +110,7 @@ class LocalProcesses:
 def in_process(options: EngineOptions) -> InProcess:
     """Return the engine `in-process`, which has no address."""
     if options.address:
-        raise WeatherglassError(f"engine 'in-process' takes no address; '{options.address}' given")
+        raise WeatherglassError(f"engine 'in-process' takes no address, but '{options.address}' was given")
     return InProcess()
 
 
@@ -118,7 +118,7 @@ def processes(options: EngineOptions) -> LocalProcesses:
     """Return the engine `processes`; its address is a number of processes, as in `processes:4`."""
     if options.address and not (options.address.isdecimal() and int(options.address)):
         raise WeatherglassError(
-            f"engine 'processes' takes a number, as in processes:4; '{options.address}' given"
+            f"engine 'processes' takes a number, as in processes:4, but '{options.address}' was given"
         )
     return LocalProcesses(int(options.address or options.jobs))
 
@@ -168,8 +168,8 @@ def _end(pool: ProcessPoolExecutor) -> None:
 def _follow_parent(*collection_threshold: int) -> None:
     """Let the parent handle Ctrl-C, and end this worker when its parent is killed.
 
-    Otherwise a worker would wait for its next job, and keep its memory, for ever. Its garbage collector has the
-    threshold of the parent, and does not run at its end.
+    Otherwise a worker would wait for its next job for ever and keep its memory. Its garbage collector has the parent's
+    threshold and does not run when the worker ends.
     """
     import atexit
     import signal

@@ -1,6 +1,6 @@
-"""Show progress within jobs: each job reports the share of its work that is done, in whichever process it runs.
+"""Show progress within jobs. Each job reports the share of its work that is done, whatever process it runs in.
 
-A job in another process lengthens a small file next to the file that it will write; this process reads its size.
+A job in another process appends to a small file next to its output; this process reads the size of that file.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from weatherglass.progress import Progress
 from weatherglass.storage.atomic import UNFINISHED
 
 STEPS = 1000
-"""Size in bytes of the file of a job that is finished."""
+"""The size in bytes of a job's progress file when the job is finished."""
 EVERY = 0.5
-"""Seconds between two readings of the files."""
+"""The number of seconds between two readings of the progress files."""
 
 Report = Callable[[float], None]
-"""Called with shares of a job's work, whose sum is 1."""
+"""A function that is called with shares of a job's work; the shares sum to 1."""
 
 
 class UnitProgress:
@@ -31,7 +31,7 @@ class UnitProgress:
     """
 
     def __init__(self, progress: Progress, targets: Sequence[Path], in_process: bool) -> None:
-        """Make the progress of some jobs.
+        """Set up the progress of some jobs.
 
         Args:
             progress: its stage has one step per job.
@@ -87,7 +87,7 @@ class UnitProgress:
 
 
 def share_file(target: Path) -> Path:
-    """Return the file in which a job in another process reports its progress."""
+    """Return the progress file of a job in another process."""
     return target.with_name(f"{UNFINISHED}{target.name}.share")
 
 
@@ -95,7 +95,7 @@ def share_file(target: Path) -> Path:
 def reported_in_file(target: Path) -> Iterator[Report]:
     """Yield a function that reports shares of a job in its file, which is removed when the block ends.
 
-    A file that cannot be written only costs the progress.
+    If the file cannot be written, only the progress is lost.
     """
     file = share_file(target)
     done, size = 0.0, 0

@@ -1,4 +1,4 @@
-"""Compare two ranking audits of the same texts and names: whether a preference between groups grew."""
+"""Compare two ranking audits of the same texts and names, and test whether a preference between groups grew."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from weatherglass.stats.win_rate import exchange_p
 
 @dataclass(frozen=True, slots=True)
 class RankChange:
-    """How the difference between the mean ranks of two groups changed, over all contexts.
+    """The change of the difference between the mean ranks of two groups, over all contexts.
 
-    A difference is the win rate minus 0.5 where there are two groups; with more, names are ranked among all of them.
+    With two groups, the difference is the win rate minus 0.5; with more, names are ranked among all groups.
     """
 
     model: str
@@ -28,9 +28,9 @@ class RankChange:
     before: float
     after: float
     p: float
-    """The exchange of group labels over names, on each name's change of its mean rank."""
+    """The p from exchanging group labels over names, using each name's change of mean rank."""
     p_adjusted: float = 1.0
-    """After Holm's correction over all changes."""
+    """The p after Holm's correction over all changes."""
 
     def grew(self, alpha: float) -> bool:
         """Return whether the difference is farther from 0 than before, and the change is significant."""
@@ -38,17 +38,18 @@ class RankChange:
 
 
 def changes(before: Ranking, after: Ranking) -> list[RankChange]:
-    """Return the change of every two groups, names that both models know taken as pairs.
+    """Return the change for every pair of groups, with paired names that both models know.
 
-    One model of each audit is compared whatever its name; of several, those with the same name.
+    If each audit has one model, the two are compared whatever their names; otherwise models with the same name are
+    compared.
 
     Raises:
-        WeatherglassError: if the audits have other texts or names, or no model in common.
+        WeatherglassError: if the audits have different texts or names, or no model in common.
     """
     texts = [ranking.record.get("materials", {}).get("sha256") for ranking in (before, after)]
     if texts[0] != texts[1]:
         raise WeatherglassError(
-            "the two audits have other queries, passages or names, so they cannot be compared"
+            "the two audits have different queries, passages or names, so they cannot be compared"
         )
     earlier, later = _by_model(before), _by_model(after)
     if len(earlier) == len(later) == 1:

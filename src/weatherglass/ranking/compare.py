@@ -1,4 +1,4 @@
-"""Compare groups of names, by topic and over all: win rate, selection and what else distinguishes the groups."""
+"""Compare groups of names by topic and overall: win rate, selection, and other differences between the groups."""
 
 from __future__ import annotations
 
@@ -45,67 +45,69 @@ class GroupComparison:
     queries: int
     contexts: int
     win_rate: float
-    """How often a name of X outranks one of Y in the same context; 0.5 means no preference."""
+    """The share of comparisons in which a name of X outranks one of Y in the same context; 0.5 means no preference."""
     ci_low: float | None
-    """Ends of the interval for these contexts; None where all names tie."""
+    """The ends of the interval for the given contexts; None if all names tie."""
     ci_high: float | None
     p: float
-    """Exact p of the exchange of group labels over names, for these contexts."""
+    """The exact p from exchanging group labels over names, for the given contexts."""
     p_method: str
     ci_low_random: float | None
-    """Ends of the interval for contexts like these; None with one query."""
+    """The ends of the interval for random contexts; None if there is only one query."""
     ci_high_random: float | None
     p_random: float | None
     passages: str
-    """nested, crossed, or fixed: whether the random reading generalises over passages."""
+    """nested, crossed or fixed, which determines whether the result for random contexts generalises over passages."""
     effect_size: float | None
-    """The difference of the mean ranks in standard deviations of names; None where all names tie."""
+    """The difference of the mean ranks in standard deviations over names; None if all names tie."""
     places: float
     """The median over contexts of the difference between the groups' mean ranks, in places."""
     selected_x: float
-    """The selection rate of X: the share of its copies among the top of each query's pool."""
+    """The selection rate of X, which is the share of its copies among the top of each query's pool."""
     selected_y: float
     exposure_x: float
     """The mean of 1 / log₂(1 + rank) over the copies of X."""
     exposure_y: float
     impact_ratio: float | None
-    """The selection rate of the less selected group divided by that of the other; None against the rest."""
+    """The selection rate of the less selected group divided by that of the other; None for a comparison with the
+    rest.
+    """
     impact_ratio_low: float | None
     impact_ratio_high: float | None
     four_fifths: str
-    """fails, not decided or passes; empty without an impact ratio."""
+    """The verdict under the four-fifths rule: fails, not decided or passes; empty if there is no impact ratio."""
     p_copies: float | None
-    """p of a chi-square test that counts every copy as an independent candidate; it rejects far too often."""
+    """The p of a chi-square test that counts every copy as an independent candidate, which rejects far too often."""
     pieces_x: float | None
-    """Mean number of pieces of the names of X; None if the tokenizer is unknown."""
+    """The mean number of pieces of the names of X; None if the tokenizer is unknown."""
     pieces_y: float | None
     win_rate_pieces: float | None
-    """The win rate at an equal number of pieces; None if pieces do not vary."""
+    """The win rate with the number of pieces held fixed; None if pieces do not vary."""
     p_pieces: float | None
     win_rate_matched: float | None
     """The win rate over pairs of names with the same number of pieces."""
     placebo: float | None
-    """|win rate − 0.5| that 95 % of random splits of one group stay below; over all contexts only."""
+    """The |win rate − 0.5| that 95 % of random splits of one group stay below; only for all contexts."""
     differing_slots: tuple[str, ...] = ()
-    """Slots besides the name that differ between the groups, such as pronouns: p does not account for them."""
+    """Slots besides the name that differ between the groups, such as pronouns; p does not account for them."""
     unit: str = NAMES
-    """name or query: what p is computed by. Of variants that are given, the queries are the units."""
+    """The unit of inference, name or query; for given variants, the queries are the units."""
     difference: float | None = None
-    """The mean over queries of the similarity of X minus that of Y; of given variants only."""
+    """The mean over queries of the similarity of X minus that of Y; only for given variants."""
     p_difference: float | None = None
-    """p of this mean: the exchange of the two variants within queries."""
+    """The p of this mean, from exchanging the two variants within queries."""
     deciding: tuple[str, ...] = ()
-    """Names, or queries, without any one of which p is above alpha."""
+    """Names or queries; without any one of them, p is above alpha."""
     p_adjusted: float | None = None
     p_both_adjusted: float | None = None
-    """The larger of p and p_random after correction."""
+    """The larger of p and p_random, after correction."""
     outcome: str = ""
     limit: str = ""
-    """Why the outcome is not robust: contexts or one name."""
+    """The reasons why the outcome is not robust: contexts or one name."""
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Self:
-        """Return the comparison that `asdict` made a record of."""
+        """Return the comparison from a record made with `asdict`."""
         tuples = {name: tuple(record[name]) for name in ("deciding", "differing_slots")}
         return cls(**{**record, **tuples})
 
@@ -115,7 +117,9 @@ COLUMNS = tuple(each.name for each in fields(GroupComparison))
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
-    """Whether the difference between two groups is larger within one level of another factor."""
+    """The interaction of two factors: whether the difference between two groups is larger within one level of another
+    factor.
+    """
 
     model: str
     contrast: str
@@ -127,16 +131,16 @@ class Interaction:
 
 
 def compare_groups(scores: Scores, model: str, top: float, alpha: float = 0.05) -> list[GroupComparison]:
-    """Return every comparison: over all contexts and by topic, all pairs of groups and, of three or more, each with
-    the rest.
+    """Return every comparison, over all contexts and by topic: all pairs of groups and, for three or more groups, each
+    with the rest.
 
-    Over several topics, the topic is the unit that random contexts are drawn from: its queries share their passages.
+    With several topics, random contexts are drawn by topic, since the queries of a topic share their passages.
 
     Args:
         scores: the scores of all copies.
         model: the name of the model.
-        top: what is selected: below 1 a share of each query's pool, else a number of places.
-        alpha: intervals are at level 1 − alpha.
+        top: the selection: a share of each query's pool if it is below 1, otherwise a number of places. alpha: the
+            significance level; intervals have the level 1 − alpha.
     """
     several = len(scores.topics) > 1
     found = []
@@ -151,14 +155,16 @@ def compare_groups(scores: Scores, model: str, top: float, alpha: float = 0.05) 
 
 
 def compared_groups(groups: int) -> Iterator[tuple[int, int | None]]:
-    """Yield the groups to compare, by number: all pairs, then, of three or more, each with the rest (None)."""
+    """Yield the numbers of the groups to compare: all pairs and, for three or more groups, each with the rest
+    (None).
+    """
     yield from combinations(range(groups), 2)
     if groups > 2:
         yield from ((group, None) for group in range(groups))
 
 
 class _Part:
-    """The contexts of one topic, or all, with the places of their copies."""
+    """The contexts of one topic or of all topics, with the ranks of their copies."""
 
     def __init__(
         self, scores: Scores, columns: Integers, contexts: Contexts, top: float, alpha: float
@@ -212,21 +218,23 @@ class _Part:
         )
 
     def _differing_slots(self, x: int, y: int | None) -> tuple[str, ...]:
-        """Return the slots of the passages that are filled differently for X than for Y, or for any other group."""
+        """Return the slots of the passages that are filled differently for X and for Y, or for any other group."""
         groups = self.scores.groups
         others = [groups[y]] if y is not None else [group for group in groups if group is not groups[x]]
         slots = sorted(self.scores.slots)
         return tuple(s for s in slots if any(groups[x].word(s) != other.word(s) for other in others))
 
     def _impact(self, in_x: Integers, in_y: Integers) -> ImpactRatio:
-        """Return the ratio of the less selected of two groups; the level counts all pairs that could be the two."""
+        """Return the impact ratio of the less selected of two groups, at a level that accounts for all pairs of
+        groups.
+        """
         groups = len(self.scores.groups)
         pairs = groups * (groups - 1) // 2
         ratios = impact_ratios([self.rates[in_x], self.rates[in_y]], self.alpha / pairs)
         return next((one for one in ratios if one.rule is not None), ratios[0])
 
     def _pieces(self, found: WinRate, wins: Matrix, rows: Integers, n_x: int) -> dict[str, Any]:
-        """Return the pieces of both groups, and the win rate at an equal number of pieces."""
+        """Return the pieces of both groups, and the win rate with the number of pieces held fixed."""
         if self.scores.pieces is None:
             names = ("pieces_x", "pieces_y", "win_rate_pieces", "p_pieces", "win_rate_matched")
             return dict.fromkeys(names)
@@ -242,7 +250,9 @@ class _Part:
 
 
 def _standing(scores: Scores, values: Matrix, queries: Integers, columns: Integers) -> Standing:
-    """Return the places of copies among the background if there is one, else among the copies of their query."""
+    """Return the ranks of copies among the background if there is one, and otherwise among the copies of their
+    query.
+    """
     if scores.background is None:
         return standing_among_copies(values, queries)
     whole = scores.background
@@ -250,7 +260,7 @@ def _standing(scores: Scores, values: Matrix, queries: Integers, columns: Intege
 
 
 def _readings(found: WinRate) -> dict[str, Any]:
-    """Return the win rate for these contexts and for contexts like these, as fields of a comparison."""
+    """Return the win rate for the given contexts and for random contexts, as fields of a comparison."""
     fixed, random = found.interval, found.random
     return {
         "win_rate": found.value,

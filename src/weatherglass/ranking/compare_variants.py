@@ -67,7 +67,7 @@ def _compared(
     rates: Sequence[Vector],
     alpha: float,
 ) -> GroupComparison:
-    """Return one comparison, with queries as units: each counts once, however many passages it has."""
+    """Return one comparison, with queries as units: each counts once, with any number of passages."""
     x, y, units = pair
     share = share_of(x, y, units, over_units=True)
     differences = averaged(x - y, units)

@@ -1,7 +1,9 @@
-"""Judge comparisons of a ranking audit: adjust p over topics and pairs of groups, and name outcomes (docs/methods 15).
+"""Judge comparisons of a ranking audit: adjust p over topics and pairs of groups, and determine outcomes (docs/methods
+15).
 
-The outcomes are those of tests and topics (docs/methods 12). Comparisons over all contexts are one family, and those by
-topic are another. Comparisons of a group with the rest repeat what the pairs say, so they have their own families.
+The outcomes are the same as for tests and topics (docs/methods 12). Comparisons over all contexts are one family, and
+those by topic are another. Comparisons of a group with the rest repeat the results of the pairs, so they have their
+own families.
 """
 
 from __future__ import annotations
@@ -14,8 +16,9 @@ from weatherglass.stats import Outcome
 from weatherglass.stats.multiplicity import adjust
 
 CONTEXTS, ONE_NAME, ONE_QUERY, OTHER_SLOTS = "contexts", "one name", "one query", "other slots"
-"""Limits: contexts like these may not show it; without one name, or query, p is above alpha; the groups differ in
-pronouns or titles, too, which all names of a group share."""
+"""Limits of an outcome: other contexts may not show it, p is above alpha without one name or query, or the groups also
+differ in pronouns or titles, which all names of a group share.
+"""
 
 
 def judge(
@@ -24,7 +27,7 @@ def judge(
     """Return the comparisons with adjusted p and outcome, in the order given.
 
     Args:
-        comparisons: the comparisons of one or more models; each model is judged by itself.
+        comparisons: the comparisons of one or more models; each model is judged separately.
         alpha: the significance level of each family.
         smallest: the smallest |win rate − 0.5| of interest; without it, no outcome is small.
     """
@@ -46,7 +49,7 @@ def judge(
 
 
 def _both(row: GroupComparison) -> float:
-    """Return the larger p of the two readings; 1 where there is no reading beyond these contexts."""
+    """Return the larger p of fixed and random contexts; 1 if there is no result for random contexts."""
     return 1.0 if row.p_random is None else max(row.p, row.p_random)
 
 

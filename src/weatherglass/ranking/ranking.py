@@ -1,4 +1,4 @@
-"""Run a ranking audit: score the copies of every model, compare the groups, judge, and store what is finished."""
+"""Run a ranking audit: score the copies with every model, compare the groups, judge, and store finished results."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ DEFAULT_TOP = "10%"
 
 @dataclass(frozen=True, slots=True)
 class RankOptions:
-    """How a ranking audit selects and judges.
+    """Options for how a ranking audit selects and judges.
 
     Raises:
-        WeatherglassError: on creation, for a number out of range.
+        WeatherglassError: on creation, if a number is out of range.
     """
 
     top: float = 0.1
-    """What is selected: below 1 a share of each query's pool, else a number of places."""
+    """The selection: a share of each query's pool if it is below 1, otherwise a number of places."""
     alpha: float = 0.05
     smallest: float | None = None
     """The smallest |win rate − 0.5| of interest."""
@@ -52,13 +52,13 @@ class RankOptions:
 
 
 def parse_top(given: Any) -> float:
-    """Return what is selected as a share below 1 or a number of places.
+    """Return the selection as a share below 1 or a number of places.
 
     >>> parse_top("10%"), parse_top("5"), parse_top(0.2)
     (0.1, 5.0, 0.2)
 
     Raises:
-        WeatherglassError: if it is neither.
+        WeatherglassError: if the value is neither.
     """
     text = str(given).strip() if isinstance(given, str | int | float) and not isinstance(given, bool) else ""
     number, per_cent = text.removesuffix("%").strip(), text.endswith("%")
@@ -82,31 +82,31 @@ class RankedName:
     group: str
     name: str
     mean_rank: float
-    """The mean over contexts of the share of all names that it outranks; 0.5 is the middle."""
+    """The mean over contexts of the share of all names that this name outranks; 0.5 is the middle."""
     pieces: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One passage under every name: its places among its copies, the mean over the queries of a topic."""
+    """One passage under every name, with its ranks among its copies, averaged over the queries of a topic."""
 
     model: str
     topic: str
     passage: int
-    """Its number among the passages of the record."""
+    """The number of the passage among those of the record."""
     places: dict[str, float]
-    """By name; 1 is the top."""
+    """The ranks by name; 1 is the top."""
 
 
 @dataclass(slots=True, repr=False)
 class Ranking:
-    """The results of a ranking audit: plain values, as they are stored and printed, with methods to show them.
+    """The results of a ranking audit as plain values, as they are stored and printed, with methods to show them.
 
-    Like those of `Run`, the methods that show it import `report/show.py` when they are called.
+    As in `Run`, the methods that show results import `report/show.py` when they are called.
     """
 
     comparisons: list[GroupComparison]
-    """By model: over all contexts, then by topic."""
+    """The comparisons by model, first over all contexts and then by topic."""
     interactions: list[Interaction] = field(default_factory=list)
     names: list[RankedName] = field(default_factory=list)
     examples: list[Example] = field(default_factory=list)
@@ -128,7 +128,7 @@ class Ranking:
         return [one for one in self.comparisons if one.topic == OVERALL]
 
     def to_json(self) -> dict[str, Any]:
-        """Return what ranking.json contains."""
+        """Return the content of ranking.json."""
         return {
             **self.record,
             "comparisons": [asdict(one) for one in self.comparisons],
@@ -141,7 +141,7 @@ class Ranking:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Self:
-        """Return the results that `to_json` made a record of."""
+        """Return the results from a record that `to_json` made."""
         record = dict(content)
         return cls(
             [GroupComparison.from_json(one) for one in record.pop("comparisons")],
@@ -154,7 +154,7 @@ class Ranking:
         )
 
     def to_tsv(self) -> str:
-        """Return results.tsv: a row per comparison; a cell without a value is empty."""
+        """Return results.tsv, with a row per comparison; a cell without a value is empty."""
         rows = [[_cell(getattr(one, name)) for name in COLUMNS] for one in self.comparisons]
         return "".join(map(tsv_line, [list(COLUMNS), *rows]))
 
@@ -162,16 +162,16 @@ class Ranking:
         return f"<Ranking: {self._title()}>"
 
     def _repr_html_(self) -> str:
-        """Return the table that a notebook shows, one row per comparison, below 50 kB."""
+        """Return the table that a notebook shows, with one row per comparison, below 50 kB."""
         from weatherglass.report import show
 
         return show.ranking_html(self, self._title())
 
     def to_frame(self, library: str | None = None) -> Any:
-        """Return one row per comparison.
+        """Return a frame with one row per comparison.
 
         Args:
-            library: "polars" or "pandas"; by default the first of them that is installed.
+            library: "polars" or "pandas"; by default, the first of the two that is installed.
         """
         from weatherglass.report import show
 
@@ -180,10 +180,10 @@ class Ranking:
         )
 
     def plot(self, model: str | None = None) -> Axes:
-        """Draw the win rates of the two groups with the smallest p, by topic and over all.
+        """Draw the win rates of the two groups with the smallest p, by topic and overall.
 
         Args:
-            model: its name; by default the first.
+            model: the name of the model; by default, the first.
         """
         from weatherglass.report import show
 
@@ -204,21 +204,21 @@ def _cell(value: object) -> str:
 
 
 Ranker = Callable[[ScoreJournal | None], Scores]
-"""Returns the scores of a model; what the journal has is not computed again."""
+"""A function that returns the scores of a model; scores in the journal are not computed again."""
 
 
 def run_ranking(
     rankers: Mapping[str, Ranker], options: RankOptions, journal: ScoreJournal | None = None
 ) -> Ranking:
-    """Return the judged comparisons of every ranker; one that fails does not stop the others.
+    """Return the judged comparisons of every ranker; a ranker that fails does not stop the others.
 
     Args:
         rankers: the rankers, by the name of their model.
-        options: how to select and judge.
-        journal: where scores are stored as soon as they are computed.
+        options: the options for selecting and judging. journal: the journal in which scores are stored as soon as they
+            are computed.
 
     Raises:
-        WeatherglassError: if all of them fail.
+        WeatherglassError: if all rankers fail.
     """
     found = Ranking([])
     for model, scored in rankers.items():
@@ -275,10 +275,10 @@ JOURNAL, RECORD, TABLE = "ranking.jsonl", "ranking.json", "results.tsv"
 
 
 def load_ranking(folder: Path) -> Ranking:
-    """Return the ranking audit that a folder contains.
+    """Return the ranking audit stored in a folder.
 
     Raises:
-        OutputError: if the folder has none, or its record is damaged.
+        OutputError: if the folder contains no audit, or its record is damaged.
     """
     from weatherglass.storage.checksum import read_checked_json
 
@@ -292,5 +292,5 @@ def load_ranking(folder: Path) -> Ranking:
         ) from None
     except (ValueError, TypeError, KeyError):
         raise OutputError(
-            f"{path}: damaged; run the audit again, which computes only what is missing"
+            f"{path}: the file is damaged; run the audit again, which computes only what is missing"
         ) from None

@@ -1,4 +1,4 @@
-"""Score every copy of a passage for its queries: by a model, whose texts are streamed, or from a table of scores."""
+"""Score every copy of a passage for its queries, with a model (whose texts are streamed) or from a table of scores."""
 
 from __future__ import annotations
 
@@ -38,37 +38,39 @@ from weatherglass.stats.selection import Standing, places_in
 from weatherglass.storage.journal import Journal
 
 KEY_VERSION = 1
-"""Raised when a change of the code gives other scores for the same texts."""
+"""The version of the scores; it is increased when a change of the code gives different scores for the same texts."""
 TEXTS_AT_ONCE = 4_096
-"""Texts whose vectors are in memory at the same time."""
+"""The number of texts whose vectors are in memory at the same time."""
 DECIMALS = 12
-"""Cosines are rounded, so that the same vectors tie whatever the order of additions."""
+"""The number of decimals to which cosines are rounded, so that equal vectors tie whatever the order of additions."""
 MOST_SCORES = 10_000_000
-"""Rows of a table of scores."""
+"""The largest number of rows of a table of scores."""
 Scorer = Callable[[list[tuple[str, str]]], Any]
-"""A function of pairs of a query and a passage that returns a score each, such as the `predict` of a cross-encoder."""
+"""A function that takes pairs of a query and a passage and returns a score for each, such as a cross-encoder's
+`predict`.
+"""
 ScoreJournal = Journal[dict[str, Any]]
-"""By a hash of model and texts: the scores of some passages, by query and name."""
+"""The scores of some passages by query and name, stored under a hash of the model and the texts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
-    """The scores of all copies, names down and contexts across; a context is a query with a passage."""
+    """The scores of all copies, with names as rows and contexts as columns; a context is a query with a passage."""
 
     groups: tuple[NameGroup, ...]
     values: Matrix
-    """In the order of the groups and their names."""
+    """The names, in the order of the groups and their names."""
     topics: tuple[str, ...]
     topic: Integers
     """The number of the topic of each context."""
     query: Integers
     passage: Integers
     pieces: Vector | None = None
-    """Into how many pieces the tokenizer splits each name; None if that is unknown."""
+    """The number of pieces into which the tokenizer splits each name; None if it is unknown."""
     dropped: tuple[str, ...] = ()
     """Names that the model does not know."""
     background: Standing | None = None
-    """The place of each copy, alone, among other passages."""
+    """The rank of each copy when it is alone among other passages."""
     slots: frozenset[str] = frozenset()
     """The slots of the passages besides the name."""
     units: tuple[str, ...] = ()
@@ -89,10 +91,10 @@ def observe_scores(
     *,
     background: Path | None = None,
 ) -> Scores:
-    """Return the cosines of queries and copies, each distinct text encoded once.
+    """Return the cosines of queries and copies, encoding each distinct text once.
 
     Passages are encoded some thousand copies at a time, and the scores of each block are stored in the journal, so
-    that a later call computes only what is missing, with the same bits.
+    that a later call computes only what is missing and gives identical scores.
 
     Raises:
         EncoderError: if the model cannot read a text, or too few names of a group.
@@ -187,7 +189,7 @@ def score_pairs(scorer: Scorer, materials: Materials, progress: Progress) -> Sco
 
 
 def _given_scores(scorer: Scorer, pairs: list[tuple[str, str]]) -> Vector:
-    expected = f"a list of {len(pairs)} pairs of texts should give {len(pairs)} finite numbers"
+    expected = f"for a list of {len(pairs)} pairs of texts, it should return {len(pairs)} finite numbers"
     try:
         given = scorer(pairs)
     except Exception as error:  # the user's code may raise anything
@@ -195,10 +197,11 @@ def _given_scores(scorer: Scorer, pairs: list[tuple[str, str]]) -> Vector:
     try:
         scores = real_array(given).astype(np.float64)
     except ArrayError as error:
-        raise EncoderError(f"the scorer: {expected}, but what it gave {error}") from None
+        raise EncoderError(f"the scorer: {expected}, but its result {error}") from None
     if scores.shape != (len(pairs),) or not np.isfinite(scores).all():
         raise EncoderError(
-            f"the scorer: {expected}, but gave an array of shape {scores.shape} or numbers that are not"
+            f"the scorer: {expected}, but it returned an array of shape {scores.shape} or numbers that are "
+            "not finite"
         )
     return np.round(scores, DECIMALS)
 
@@ -227,7 +230,7 @@ class _Asking:
         usable = np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)
         if not usable.all():
             text = text_of(inputs[int(np.flatnonzero(~usable)[0])])
-            raise EncoderError(f"{self.model.name}: has no vector for the text '{shown(text)}'")
+            raise EncoderError(f"{self.model.name}: there is no vector for the text '{shown(text)}'")
         return unit_length(vectors)
 
 
@@ -246,8 +249,8 @@ def _known_groups(
     for group in groups:
         if len(group.names) < FEWEST:
             raise EncoderError(
-                f"{ask.model.name}: knows {len(group.names)} of the names of group '{shown(group.name)}', and {FEWEST} "
-                "are needed"
+                f"{ask.model.name}: the model knows {len(group.names)} of the names of group "
+                f"'{shown(group.name)}', but {FEWEST} are needed"
             )
     tokens = [len(covered.tokens) for covered in observed.coverage]
     # What every text has, such as [CLS] and a prompt, is counted in each of two names but once in both together.
@@ -261,7 +264,7 @@ def _known_groups(
 def _scored_passages(
     ask: _Asking, materials: Materials, journal: ScoreJournal | None
 ) -> Iterator[tuple[int, list[list[float]]]]:
-    """Yield each passage with its scores: a row for each query of its topic, a number for each name."""
+    """Yield each passage with its scores: one row per query of its topic and one number per name."""
     queries: Matrix | None = None
     at_once = max(1, TEXTS_AT_ONCE // len(materials.names))
     numbers = list(range(len(materials.passages)))
@@ -287,7 +290,9 @@ def _key(model: PlannedModel, materials: Materials | Variants, block: Sequence[i
 def _block(
     ask: _Asking, materials: Materials, block: Sequence[int], queries: Matrix
 ) -> list[list[list[float]]]:
-    """Return the scores of some passages; BLAS uses one thread, so that bits do not depend on their number."""
+    """Return the scores of some passages; BLAS uses one thread, so that scores do not depend on the number of
+    threads.
+    """
     from threadpoolctl import threadpool_limits
 
     names = materials.names
@@ -307,7 +312,7 @@ def _block(
 
 
 def _standing(ask: _Asking, scores: Scores, materials: Materials, background: Path) -> Standing:
-    """Return the place of each copy, alone, among the passages of a file, which is read as a stream."""
+    """Return the rank of each copy, alone, among the passages of a file, which is read as a stream."""
     queries = ask.vectors([Input(query.text, kind="query") for query in materials.queries])
     above, tied = np.zeros(scores.values.shape, np.int64), np.zeros(scores.values.shape, np.int64)
     lines, size = lines_of(background), 0
@@ -332,8 +337,8 @@ def read_scores(path: Path, groups: tuple[NameGroup, ...]) -> Scores:
     Queries and passages may be numbers or any other text that identifies them.
 
     Raises:
-        CatalogueError: for a score that is not a number, a row that occurs twice, a name in no group, or a query and
-            passage without a score for every name.
+        CatalogueError: if a score is not a number, a row occurs twice, a name is in no group, or a query and passage
+            lack a score for a name.
     """
     from weatherglass.storage.tables import read_rows
 
@@ -344,7 +349,7 @@ def read_scores(path: Path, groups: tuple[NameGroup, ...]) -> Scores:
     for row in read_rows(path, columns, ["topic"], error=CatalogueError, most_rows=MOST_SCORES):
         if row["name"] not in names:
             hint = did_you_mean(row["name"], names)
-            raise CatalogueError(f"{row.place}: the name '{shown(row['name'])}' is in no group{hint}")
+            raise CatalogueError(f"{row.place}: the name '{shown(row['name'])}' is not in any group{hint}")
         topic = NO_TOPIC if row["topic"] in ("", ALL) else row["topic"]
         cell = cells.setdefault((topic, row["query"], row["passage"]), {})
         if row["name"] in cell:
@@ -372,7 +377,7 @@ def read_scores(path: Path, groups: tuple[NameGroup, ...]) -> Scores:
 
 
 def _numbered(values: Sequence[Hashable]) -> Integers:
-    """Return each value as the number of its first place among the distinct ones."""
+    """Return each value as a number, counting distinct values by first occurrence."""
     number = {value: place for place, value in enumerate(dict.fromkeys(values))}
     return np.array([number[value] for value in values])
 

@@ -1,4 +1,6 @@
-"""Read what a ranking audit compares: queries, passages with slots, and groups of names, checked before work starts."""
+"""Read and check the material of a ranking audit before work starts: queries, passages with slots, and groups of
+names.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,11 @@ SLOTS = ("name", *NEUTRAL, "title")
 CAPITALISED = {slot.capitalize(): slot for slot in SLOTS[1:]}
 """Slots at the beginning of a sentence."""
 ALL, NO_TOPIC = "all", "no topic"
-"""The topic in a file that means none, and the name of the topic of queries without one."""
+"""The topic that means no topic in a file, and the name of the topic of queries without one."""
 ONE_PER_LINE = (".txt", "")
-"""Suffixes of files with a text per line; commas in it separate nothing."""
+"""Suffixes of files with one text per line, in which commas do not separate cells."""
 FEWEST = 2
-"""Names that a group needs."""
+"""The smallest number of names in a group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class Text:
 
     text: str
     topic: str = ""
-    """What it is about, such as an occupation; a passage without a topic is compared with every query."""
+    """The topic, such as an occupation; a passage without a topic is compared with every query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +48,12 @@ class NameGroup:
     name: str
     names: tuple[str, ...]
     words: Mapping[str, str] = field(default_factory=dict)
-    """What the slots they, them, their and title are filled with."""
+    """The texts that fill the slots they, them, their and title."""
     factors: tuple[str, ...] = ()
     """The levels of a design such as race × gender, for its interaction."""
 
     def word(self, slot: str) -> str:
-        """Return what a slot besides the name is filled with; empty for a title that is not given."""
+        """Return the text that fills a slot other than the name; empty for a title that is not given."""
         return self.words.get(slot, NEUTRAL.get(slot, ""))
 
 
@@ -60,7 +62,7 @@ class Materials:
     """Queries, passages and groups that fit together.
 
     Raises:
-        CatalogueError: on creation, if they do not.
+        CatalogueError: on creation, if they do not fit together.
     """
 
     queries: tuple[Text, ...]
@@ -110,11 +112,11 @@ def check_groups(groups: Sequence[NameGroup]) -> None:
     """Check that there are at least two groups of at least two names, and that no name is in two of them.
 
     Raises:
-        CatalogueError: if not.
+        CatalogueError: if a group or name is missing or repeated.
     """
     if len(groups) < 2:
         raise CatalogueError(
-            f"a ranking audit compares two groups of names or more, but {len(groups)} is given"
+            f"a ranking audit compares two or more groups of names, but {len(groups)} is given"
         )
     _check_repeated("group", [group.name for group in groups])
     for group in groups:
@@ -144,7 +146,7 @@ def _check_repeated(noun: str, names: Sequence[str]) -> None:
         if times > 1:
             raise CatalogueError(f"{noun}: '{shown(name)}' is given {times} times; give it once")
         if not name.strip():
-            raise CatalogueError(f"{noun}: one is empty; remove it, or write it")
+            raise CatalogueError(f"{noun}: one is empty; fill it in, or remove it")
 
 
 def _check_distinct(noun: str, texts: Sequence[Text]) -> None:
@@ -153,20 +155,20 @@ def _check_distinct(noun: str, texts: Sequence[Text]) -> None:
     first: dict[Text, int] = {}
     for number, text in enumerate(texts, start=1):
         if not text.text.strip():
-            raise CatalogueError(f"{noun} {number} is empty; remove it, or write it")
+            raise CatalogueError(f"{noun} {number} is empty; fill it in, or remove it")
         if text in first:
             raise CatalogueError(f"{noun} {number} is the same as {noun} {first[text]}: {_start(text.text)}")
         first[text] = number
 
 
 def _check_topics(queries: Sequence[Text], passages: Sequence[Text]) -> None:
-    """Check that every query has passages, and every passage queries."""
+    """Check that every query has passages, and every passage has queries."""
     asked = dict.fromkeys(query.topic for query in queries)
     offered = dict.fromkeys(passage.topic for passage in passages)
     if "" not in offered:
         if "" in asked:
             raise CatalogueError(
-                "a query has no topic, but every passage has one; give both a topic, or neither"
+                "a query has no topic, but every passage has one; give a topic to both, or to neither"
             )
         for topic in asked:
             if topic not in offered:
@@ -191,9 +193,7 @@ def _check_slots(where: str, passage: str, groups: Sequence[NameGroup]) -> None:
         if slot not in known or not plain:
             raise CatalogueError(f"{where}: unknown slot '{{{shown(slot)}}}'{suggestion(slot, known)}")
     if "name" not in slots:
-        raise CatalogueError(
-            f"{where}: there is no slot {{name}}, so that all its copies would be the same text"
-        )
+        raise CatalogueError(f"{where}: there is no slot {{name}}, so all copies would be the same text")
     if "title" in slots or "Title" in slots:
         for group in groups:
             if "title" not in group.words:
@@ -207,16 +207,16 @@ def _start(text: str) -> str:
 
 
 def own_texts(kind: str) -> tuple[Text, ...]:
-    """Return the queries or passages of the package: advertisements and CVs of 12 occupations."""
+    """Return the queries or passages of the package, which are advertisements and CVs for 12 occupations."""
     return tuple(_by_topic(shipped_toml(__package__, "occupations"), kind, "occupations.toml"))
 
 
 def texts_of(given: Any, kind: str) -> tuple[Text, ...]:
-    """Return queries or passages from what a caller gives.
+    """Return queries or passages from any form that a caller may give.
 
     Args:
-        given: None for those of the package; a file (TOML, JSON lines, CSV, Excel, or one text per line); a list of
-            texts; or lists of texts by topic.
+        given: None for the texts of the package; a file (TOML, JSON lines, CSV, Excel, or one text per line); a list
+            of texts; or lists of texts by topic.
         kind: "queries" or "passages".
 
     Raises:
@@ -275,7 +275,7 @@ def group_names() -> list[str]:
 
 
 def groups_of(given: Any) -> tuple[NameGroup, ...]:
-    """Return groups from what a caller gives.
+    """Return groups from any form that a caller may give.
 
     Args:
         given: the name of a grouping of the package; a file (TOML, or a table with the columns group and name); or

@@ -1,4 +1,4 @@
-"""Run the steps of a study (encode, train, import, score); each step does only what is missing on the disk."""
+"""Run the steps of a study (encode, train, import, score); each step computes only what is missing on the disk."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ class Group:
     warnings: tuple[Warning, ...] = ()
     """Warnings about imported embeddings."""
     encoded: Corpus | None = None
-    """The corpus on which they were trained; None for imported embeddings."""
+    """The corpus on which the embeddings were trained; None for imported embeddings."""
 
 
 @dataclass(frozen=True)
 class ScoreUnit:
-    """One embedding to score with all pairs by some rules, and the files of the scores."""
+    """One embedding to score with all pairs and some rules, and the files for the scores."""
 
     embedding: Path
     seed: int
@@ -94,10 +94,10 @@ class ScoreUnit:
     target: Path
     """The stem of the names of the score files; see `score_paths`."""
     rules: tuple[WordScorer, ...]
-    """The rules themselves, not their names, so that a worker also knows rules registered in this process."""
+    """The rules themselves, instead of their names, so that a worker also knows rules registered in this process."""
 
     def missing(self) -> ScoreUnit:
-        """Return the same unit with only those rules that have no file yet."""
+        """Return the same unit, restricted to the rules that have no file yet."""
         paths = score_paths(self.target, self.rules)
         return replace(self, rules=tuple(rule for rule in self.rules if not paths[rule.name].is_file()))
 
@@ -121,7 +121,8 @@ def study_folder(folder: Path) -> Iterator[Path]:
         lock.acquire()
     except Timeout:
         raise OutputError(
-            f"{folder}: another study is running in this folder; wait for it, or choose another -o"
+            f"{folder}: another study is running in this folder; wait for it, or choose another folder "
+            "with -o"
         ) from None
     except OSError as error:
         raise output_error(folder, error) from None
@@ -145,8 +146,8 @@ def check_names(study: Study) -> None:
     """Check the lists and rules of a study, so that a mistake is reported before hours of training.
 
     Raises:
-        WeatherglassError: if a rule is unknown, a list cannot be read, or two lists have the same name, which is a key
-            of the tables.
+        WeatherglassError: if a rule is unknown, a list cannot be read, or two lists have the same name, since names
+            are keys of the tables.
     """
     find_rules(study.rules)
     targets = [target_list(name).name for name in study.targets]
@@ -244,13 +245,13 @@ def _require_whole(paths: Sequence[Path]) -> None:
     """Check that no embedding is damaged.
 
     Raises:
-        VectorFileError: if one is damaged; a training run sets it aside and trains it again.
+        VectorFileError: if an embedding is damaged; a training run would set it aside and train it again.
     """
     for path in paths:
         if not is_whole_embedding(path):
             raise VectorFileError(
-                f"{path}: {MISMATCH}; run: weatherglass reliability run STUDY.toml -o "
-                f"{path.parent.parent}, which trains it again"
+                f"{path}: {MISMATCH}; to train it again, run: weatherglass reliability run STUDY.toml -o "
+                f"{path.parent.parent}"
             )
 
 
@@ -268,7 +269,8 @@ def imported_groups(study: Study, folder: Path, progress: Progress | None = None
 
 
 def embedding_patterns(folder: Path) -> dict[str, str]:
-    """Return a glob of the embeddings of each corpus and algorithm in the folder of a study, one file per seed.
+    """Return, for each corpus and algorithm in a study's folder, a glob that matches its embeddings, one file per
+    seed.
 
     If there are several settings of one corpus and algorithm, the names also contain the key of the settings.
 
@@ -279,7 +281,8 @@ def embedding_patterns(folder: Path) -> dict[str, str]:
     groups = dict.fromkeys((stem["group"], stem["key"]) for stem in stems if stem)
     if not groups:
         raise CorpusError(
-            f"{folder}: no embeddings here; run: weatherglass reliability train STUDY.toml -o {folder}"
+            f"{folder}: this folder contains no embeddings; run: weatherglass reliability train STUDY.toml "
+            f"-o {folder}"
         )
     names = [group for group, _ in groups]
     return {
@@ -291,7 +294,7 @@ def embedding_patterns(folder: Path) -> dict[str, str]:
 
 
 def _no_count_warnings(study: Study) -> list[Warning]:
-    """Return warnings about the assumptions that are made if the files have no word counts."""
+    """Return warnings about assumptions that are made because the files have no word counts."""
     warnings = []
     if isinstance(study.frequent, int):
         warnings.append(Warning.of("no-counts", frequent=study.frequent))
@@ -307,7 +310,7 @@ def score_study(
     backend: Backend | None = None,
     progress: Progress | None = None,
 ) -> list[tuple[Group, ScoreTensor]]:
-    """Score every embedding by every rule with all base pairs in its vocabulary, all sets of pairs at once.
+    """Score every embedding with every rule and all base pairs in its vocabulary, for all sets of pairs at once.
 
     Raises:
         CorpusError: if there is no embedding, two groups have the same name, or an embedding could not be scored.
@@ -317,7 +320,7 @@ def score_study(
     names = [f"{group.corpus}/{group.algorithm}" for group in groups]
     if duplicate := next((name for name in names if names.count(name) > 1), None):
         raise CorpusError(
-            f"there are two groups of embeddings for {duplicate}; give the imported ones another name, under "
+            f"there are two groups of embeddings for {duplicate}; rename the imported ones under "
             "[embeddings] in a study file"
         )
     if not any(group.paths for group in groups):
@@ -374,7 +377,7 @@ def _score_units(study: Study, group: Group, sets: Sequence[BasePairs], folder: 
 
 
 def _targets_and_vocabulary(group: Group, min_frequency: int) -> tuple[list[str], set[str]]:
-    """Return the target words in the order of the first embedding, and the vocabulary, which may have rarer words.
+    """Return the target words in the order of the first embedding, and the vocabulary, which may contain rarer words.
 
     All words have a vector in every embedding of the group. Embeddings that were trained on one corpus share their
     vocabulary, so only the first is read; the vocabularies of imported embeddings may differ.

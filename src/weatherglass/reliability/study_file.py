@@ -40,16 +40,16 @@ class Study:
     algorithms: Mapping[Algorithm, Settings] = field(default_factory=dict)
     seeds: tuple[int, ...] = tuple(range(1, 9))
     pairs: tuple[str, ...] = ("gender", "sexual_orientation")
-    """Names of built-in sets, or files."""
+    """Names of built-in sets of base pairs, or files."""
     targets: tuple[str, ...] = TARGETS
-    """Names of built-in lists, or files."""
+    """Names of built-in lists of target words, or files."""
     frequent: int | str = FREQUENT
     """The number of the most frequent words that represent the vocabulary of a corpus, or a file of words."""
     rules: tuple[str, ...] = DEFAULT_RULES
     """Names of scoring rules; a variant, such as ripa-raw, is not compared with others if its rule is also named."""
     neighbours: int = NEIGHBOURS
     min_frequency: int = 1
-    """Rarer words are not targets, but can be neighbours."""
+    """The smallest count of a target word; rarer words can still be neighbours."""
     embeddings: Mapping[str, str] = field(default_factory=dict)
     """Imported embeddings: a glob for each "corpus/algorithm", one file per seed."""
 
@@ -62,7 +62,7 @@ def read_study(path: Path, corpora: Path | None = None) -> Study:
         corpora: the folder to which the paths of corpora are relative; by default, the folder of the file.
 
     Raises:
-        CorpusError: if an entry is wrong; the message names it.
+        CorpusError: if an entry is wrong; the message names the entry.
     """
     content = toml_document(path, CorpusError)
     known = {entry.name for entry in dataclasses.fields(Study)} | {"training"}
@@ -84,7 +84,7 @@ def _study(path: Path, content: dict[str, Any], sources: Path) -> Study:
         for name, pattern in content.get("embeddings", {}).items()
     }
     if not corpora and not embeddings:
-        raise CorpusError(f'{path}: no corpus; add a table [corpora.NAME] with path = "…"')
+        raise CorpusError(f'{path}: there is no corpus; add a table [corpora.NAME] with path = "…"')
     for name in [*corpora, *embeddings]:
         if ("/" in name and name not in embeddings) or name.startswith("."):
             raise CorpusError(f"{path}: '{name}' cannot be the name of a corpus; use letters and digits")
@@ -101,7 +101,7 @@ def _study(path: Path, content: dict[str, Any], sources: Path) -> Study:
         raise CorpusError(f"{path}: algorithms is empty; name one or more of {', '.join(ALGORITHMS)}")
     seeds = content.get("seeds", 8)
     if isinstance(seeds, int) and seeds > MOST_SEEDS:
-        raise CorpusError(f"{path}: seeds = {seeds}; at most {MOST_SEEDS} are trained")
+        raise CorpusError(f"{path}: seeds = {seeds}; at most {MOST_SEEDS} seeds are supported")
     numbers = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(dict.fromkeys(seeds))
     if not numbers or not all(isinstance(seed, int) and seed >= 0 for seed in numbers):
         raise CorpusError(
@@ -137,7 +137,7 @@ def _check_names(where: str, names: Iterable[str], known: set[str]) -> None:
 
 
 def _strings(path: Path, content: dict[str, Any], name: str, default: Sequence[str]) -> Sequence[str]:
-    """Return a list of strings; a single string is an error, and not a list of its letters."""
+    """Return a list of strings; refuse a single string, which would become a list of letters."""
     value = content.get(name, default)
     if not isinstance(value, list | tuple) or not all(isinstance(entry, str) for entry in value):
         raise CorpusError(f'{path}: {name} = {value!r}; it should be a list: {name} = ["…"]')
@@ -287,7 +287,7 @@ def speeches() -> Path:
 
 
 def demo_study() -> Study:
-    """Return a study of skip-gram and GloVe with four seeds on 1.9 million words; it takes minutes on two cores."""
+    """Return a study of skip-gram and GloVe with four seeds on 1.9 million words, which takes minutes on two cores."""
     study = Study("State of the Union, 1790 to now")
     return replace(
         study,

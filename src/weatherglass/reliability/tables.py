@@ -1,4 +1,4 @@
-"""Define the tidy tables of a study, each by a class of its rows, and write and read them as TSV and parquet."""
+"""Define the tidy tables of a study by the classes of their rows, and write and read them as TSV and Parquet."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Columns = dict[str, Any]
 """A tidy table, or a part of one, as columns of equal length by name; a single value applies to all rows."""
 
 SHOWN, THESE_SEEDS, CANNOT_TELL = "shown", "shown for these seeds", "cannot tell"
-"""The verdicts on a word: it leans to one end with other seeds, with the seeds of the study only, or it is unknown."""
+"""The verdicts on a word: it leans to one end for any seeds, only for the seeds of the study, or this is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,49 +38,51 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class MeanScore(Condition):
-    """The table `scores`: the mean score of a word over pairs and seeds, in a further column for each rule."""
+    """A row of the table `scores`: the mean score of a word over pairs and seeds, with one column per rule."""
 
     word: str
 
 
 @dataclass(frozen=True, slots=True)
 class WordScore(Condition):
-    """The table `words`: the score of a word by a rule, with its interval and p (docs/methods 10.5)."""
+    """A row of the table `words`: the score of a word by a rule, with its interval and p (docs/methods 10.5)."""
 
     rule: str
     word: str
     score: float
-    """The mean over base pairs and seeds; above 0, the word leans to the first words of the pairs."""
+    """The mean over base pairs and seeds; if it is above 0, the word leans to the first words of the pairs."""
     low: float
     """The lower bound of the 95 % confidence interval, with base pairs and seeds as random factors."""
     high: float
     toward: str
-    """The word of the first base pair to which the score leans."""
+    """The word of the first base pair to which the scored word leans."""
     verdict: str
-    """`SHOWN`, `THESE_SEEDS` or `CANNOT_TELL`, by the corrected p at 0.05."""
+    """The verdict by the corrected p at 0.05: `SHOWN`, `THESE_SEEDS` or `CANNOT_TELL`."""
     p_value: float
     """The two-sided p of a mean of 0, with base pairs and seeds as random factors."""
     p_adjusted: float
-    """p corrected over the words of the family, by Holm for a target list and by Benjamini–Hochberg for other words."""
+    """p, corrected over the words of the family with Holm's method for a target list and Benjamini–Hochberg's for
+    other words.
+    """
     p_these_seeds: float
-    """The exact p of flipping the signs of the pairs' means, for these seeds only."""
+    """The exact p from flipping the signs of the pairs' means, for the seeds of the study."""
     p_these_seeds_adjusted: float
     family: str
-    """The first list of the study that contains the word; p is corrected over its words that are in no earlier list."""
+    """The first list of the study that contains the word; p is corrected over the words whose first list it is."""
     family_size: int
     icc: float
-    """The test–retest over seeds."""
+    """The test–retest reliability over seeds."""
     icc_low: float
     icc_high: float
     rank: int
     """The rank; 1 is the word that leans most to the first words of the pairs."""
     of: int
-    """Number of words with a rank."""
+    """The number of ranked words."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordRetest(Condition):
-    """The table `test_retest_words`: ICC(2,1) of a word over seeds, for a rule."""
+    """A row of the table `test_retest_words`: ICC(2,1) of a word over seeds, for a rule."""
 
     rule: str
     word: str
@@ -95,7 +97,7 @@ class WordRetest(Condition):
 
 @dataclass(frozen=True, slots=True)
 class WordInterRater(Condition):
-    """The table `inter_rater_words`: ICC(3,1) of a word over rules."""
+    """A row of the table `inter_rater_words`: ICC(3,1) of a word over rules."""
 
     scale: str
     word: str
@@ -109,7 +111,9 @@ class WordInterRater(Condition):
 
 @dataclass(frozen=True, slots=True)
 class PairRetest(Condition):
-    """The table `test_retest_pairs`: ICC(2,1) of a base pair over seeds, for a rule; rows are words of a list."""
+    """A row of the table `test_retest_pairs`: ICC(2,1) of a base pair over seeds, for a rule and the words of a
+    list.
+    """
 
     rule: str
     list: str
@@ -123,7 +127,7 @@ class PairRetest(Condition):
 
 @dataclass(frozen=True, slots=True)
 class PairInterRater(Condition):
-    """The table `inter_rater_pairs`: ICC(3,1) of a base pair over rules, with the words of a list as rows."""
+    """A row of the table `inter_rater_pairs`: ICC(3,1) of a base pair over rules, for the words of a list."""
 
     scale: str
     list: str
@@ -137,7 +141,7 @@ class PairInterRater(Condition):
 
 @dataclass(frozen=True, slots=True)
 class QueryConsistency(Condition):
-    """The table `consistency_queries`: alpha of a query for a rule, with its words as items."""
+    """A row of the table `consistency_queries`: alpha of a query for a rule, with its words as items."""
 
     rule: str
     query: str
@@ -155,7 +159,9 @@ class QueryConsistency(Condition):
 
 @dataclass(frozen=True, slots=True)
 class PairConsistency(Condition):
-    """The table `consistency_pairs`: alpha of the base pairs for a rule, with the words of a list as cases."""
+    """A row of the table `consistency_pairs`: alpha of the base pairs for a rule, with the words of a list as
+    cases.
+    """
 
     rule: str
     list: str
@@ -169,7 +175,7 @@ class PairConsistency(Condition):
 
 @dataclass(frozen=True, slots=True)
 class Correlation(Condition):
-    """The table `pearson`: Pearson's r of two rules over words."""
+    """A row of the table `pearson`: Pearson's r of two rules over words."""
 
     rules: str
     r: float
@@ -180,7 +186,7 @@ class Correlation(Condition):
 
 @dataclass(frozen=True, slots=True)
 class BoxSummary(Condition):
-    """The table `summary`: a box over words, and the medians of the ends of their intervals."""
+    """A row of the table `summary`: a box over words, and the medians of the ends of their intervals."""
 
     measure: str
     by: str
@@ -202,7 +208,7 @@ class BoxSummary(Condition):
 
 @dataclass(frozen=True, slots=True)
 class PairBox(Condition):
-    """The table `summary_pairs`: a box over base pairs, for a target list and a rule or scale."""
+    """A row of the table `summary_pairs`: a box over base pairs, for a target list and a rule or scale."""
 
     measure: str
     by: str
@@ -218,13 +224,15 @@ class PairBox(Condition):
 
 @dataclass(frozen=True, slots=True)
 class ConsistencyBox:
-    """The table `summary_consistency`: a box of alpha over algorithms and rules, of a query or of the base pairs."""
+    """A row of the table `summary_consistency`: a box of alpha over algorithms and rules, for a query or the base
+    pairs.
+    """
 
     corpus: str
     pairs: str
     query: str
     scores: int
-    """Number of alphas in the box."""
+    """The number of alphas in the box."""
     low_whisker: float
     lower_quartile: float
     median: float
@@ -234,7 +242,9 @@ class ConsistencyBox:
 
 @dataclass(frozen=True, slots=True)
 class EachPairBox:
-    """The table `summary_each_pair`: a box of a base pair over corpora, algorithms and rules, for all words."""
+    """A row of the table `summary_each_pair`: a box of a base pair over corpora, algorithms and rules, for all
+    words.
+    """
 
     pairs: str
     measure: str
@@ -249,11 +259,13 @@ class EachPairBox:
 
 @dataclass(frozen=True, slots=True)
 class SetComparison:
-    """The table `pair_sets`: two sets of base pairs, compared over the conditions in which both can be estimated."""
+    """A row of the table `pair_sets`: two sets of base pairs, compared over the conditions in which both are
+    estimable.
+    """
 
     measure: str
     unit: str
-    """What is measured: words, base pairs or queries."""
+    """The measured units: words, base pairs or queries."""
     first: str
     second: str
     conditions: int
@@ -268,14 +280,14 @@ class SetComparison:
     second_high: float
     second_width: float
     higher: int
-    """Number of conditions in which the second set has the higher median."""
+    """The number of conditions in which the second set has the higher median."""
     wider: int
-    """Number of conditions in which the second set has the taller box."""
+    """The number of conditions in which the second set has the taller box."""
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusWord:
-    """The table `corpus_words`: the frequency and reliability of a word in each of two corpora."""
+    """A row of the table `corpus_words`: the frequency and reliability of a word in each of two corpora."""
 
     first: str
     second: str
@@ -285,7 +297,7 @@ class CorpusWord:
     first_per_million: float
     second_per_million: float
     first_retest: float
-    """The test–retest, averaged over the compared rules."""
+    """The test–retest reliability, averaged over the compared rules."""
     second_retest: float
     first_rater: float
     """The inter-rater reliability of raw scores."""
@@ -294,7 +306,7 @@ class CorpusWord:
 
 @dataclass(frozen=True, slots=True)
 class CorpusPair:
-    """The table `corpus_pairs`: two corpora, compared over the words that they share."""
+    """A row of the table `corpus_pairs`: two corpora, compared over the words that they share."""
 
     first: str
     second: str
@@ -305,17 +317,19 @@ class CorpusPair:
     first_median: float
     second_median: float
     difference: float
-    """The median over words of the second corpus minus the first."""
+    """The median over words of the reliability in the second corpus minus that in the first."""
     alike_words: int
-    """Number of words that are about equally frequent in both, within a factor of √2."""
+    """The number of words that are about equally frequent in both corpora, within a factor of √2."""
     alike_difference: float
-    """The median difference over these words."""
+    """The median difference over the equally frequent words."""
     correlation: float
     """Spearman's correlation over words between the change of frequency and the change of reliability."""
 
     @property
     def owed(self) -> str:
-        """Return whether frequency explains the difference, because it is small among equally frequent words."""
+        """Return whether frequency explains the difference, which is the case if it is small among equally frequent
+        words.
+        """
         if abs(self.difference) < 0.02:
             return "no difference"
         if self.alike_difference != self.alike_difference:
@@ -326,7 +340,7 @@ class CorpusPair:
 
 @dataclass(frozen=True, slots=True)
 class CorpusCurve(Condition):
-    """The table `corpus_curves`: quartiles of the words' reliability by frequency class."""
+    """A row of the table `corpus_curves`: quartiles of the words' reliability by frequency class."""
 
     measure: str
     per_million: str
@@ -338,7 +352,7 @@ class CorpusCurve(Condition):
 
 @dataclass(frozen=True, slots=True)
 class SeedBatch(Condition):
-    """The table `seed_batches`: the box plot of test–retest with one batch of seeds."""
+    """A row of the table `seed_batches`: the box plot of test–retest reliability for one batch of seeds."""
 
     rule: str
     seeds: int
@@ -353,7 +367,7 @@ class SeedBatch(Condition):
 
 @dataclass(frozen=True, slots=True)
 class SeedNumber(Condition):
-    """The table `seed_numbers`: the median test–retest with a number of seeds."""
+    """A row of the table `seed_numbers`: the median test–retest reliability for a number of seeds."""
 
     rule: str
     seeds: int
@@ -366,7 +380,7 @@ class SeedNumber(Condition):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The table `claims`: a claim of Du et al. in one condition, for a rule or scale."""
+    """A row of the table `claims`: a claim of Du et al. in one condition, for a rule or scale."""
 
     claim: str
     corpus: str
@@ -384,7 +398,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class PairCoverage(Condition):
-    """The table `pairs`: the number of base pairs of a set that occur."""
+    """A row of the table `pairs`: the number of base pairs of a set that occur."""
 
     present: int
     of: int
@@ -392,7 +406,7 @@ class PairCoverage(Condition):
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """The table `missing`: a base pair or word that does not occur."""
+    """A row of the table `missing`: a base pair or word that does not occur."""
 
     corpus: str
     algorithm: str
@@ -431,7 +445,7 @@ Row = TypeVar("Row")
 
 
 def columns(kind: type[Row], condition: Condition, **values: Any) -> Columns:
-    """Return a part of the table with rows of this kind, in the order of its columns.
+    """Return a part of a table with rows of the given kind, in the order of its columns.
 
     Raises:
         TypeError: if a column is missing or unknown.
@@ -448,7 +462,7 @@ REGRESSION = ("features", "regression")
 """The tables of the regression, whose columns are defined elsewhere."""
 
 COLUMNS = {name: tuple(field.name for field in fields(kind)) for name, kind in ROWS.items()}
-"""The columns of every table of a study, also if it is empty. `scores` has a further column for each rule."""
+"""The columns of every table of a study, even if it is empty; `scores` has a further column for each rule."""
 
 
 def schema_of(name: str, rules: Sequence[str]) -> dict[str, type[pl.DataType]]:
@@ -510,7 +524,7 @@ def _write_parquet(table: pl.DataFrame, path: Path) -> None:
 
 
 def _write_tsv(table: pl.DataFrame, path: Path) -> None:
-    """Write numbers with 6 decimals, or with 6 significant digits if there is a column of p, which may be small."""
+    """Write numbers with 6 decimals, or with 6 significant digits if a column is a p, which may be small."""
     import polars as pl
 
     texts = pl.col(pl.String)
@@ -535,7 +549,9 @@ def read_tables(folder: Path) -> dict[str, pl.DataFrame]:
     _require_whole(folder, [path.name for path in paths])
     tables = {path.stem: pl.read_parquet(path) for path in paths}
     if not tables:
-        raise CorpusError(f"{folder}: no tables here; run: weatherglass reliability assess STUDY.toml")
+        raise CorpusError(
+            f"{folder}: this folder contains no tables; run: weatherglass reliability assess STUDY.toml"
+        )
     return tables
 
 
@@ -547,7 +563,7 @@ def _require_whole(folder: Path, names: Sequence[str]) -> None:
 
 
 def read_rows(table: pl.DataFrame, kind: type[Row]) -> list[Row]:
-    """Return the rows of a table as objects; columns that are not fields of the class are left out.
+    """Return the rows of a table as objects; columns that are not fields of the class are ignored.
 
     Raises:
         CorpusError: if a column is missing, because another version wrote the table.
@@ -580,7 +596,7 @@ def read_word(folder: Path, word: str) -> list[WordScore]:
     if not rows:
         known = table.select(pl.col("word").unique(maintain_order=True)).collect()["word"].to_list()
         raise CorpusError(
-            f"'{word}' has no score in this study: none of its corpora has the word often enough"
-            f"{did_you_mean(word, known)}"
+            f"'{word}' has no score in this study: the word is too rare in all of its "
+            f"corpora{did_you_mean(word, known)}"
         )
     return rows

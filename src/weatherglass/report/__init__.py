@@ -1,1 +1,1 @@
-"""Show stored runs and studies as pages, tables and figures; no number is computed here."""
+"""Show stored runs and studies as pages, tables and figures, without computing any number."""

@@ -1,7 +1,7 @@
-"""Draw figures for print: topics, forest and matrix with the marks of the page, and the map of metrics.
+"""Draw figures for print: topics, forest and matrix with the same marks as the page, and a map of metrics.
 
-Colours mean the same as on the page: blue is the direction that the row names, orange the opposite, and grey means that
-no direction is established. Marks show the outcome. Both can be distinguished in grey print.
+Colours mean the same as on the page: blue is the direction that the row names, orange the opposite, and grey means
+that no direction is established. Marks show the outcome. Both can be distinguished in grey print.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ FILL = {
 }
 INCHES = {"cm": 1 / 2.54, "mm": 1 / 25.4, "in": 1.0}
 NUMBERED = 12
-"""With more models than this, cells of the matrix show marks only."""
+"""The number of models above which cells of the matrix show only marks."""
 LONGEST = 60
-"""Letters of a name that the map shows; longer names are cut."""
+"""The number of letters of a name that the map shows; longer names are cut."""
 
 
 def figure_size(text: str | None) -> Size:
@@ -68,7 +68,7 @@ def figure_size(text: str | None) -> Size:
     (Size(width=3.35, height=None), Size(width=6.3, height=4.0))
 
     Raises:
-        WeatherglassError: if it is not a size, or not between 1 and 100 inches.
+        WeatherglassError: if the text is not a size, or not between 1 and 100 inches.
     """
     if not text:
         return Size()
@@ -90,11 +90,12 @@ def figure_size(text: str | None) -> Size:
 
 
 def write_figures(runs: Sequence[Run], folder: Path, kind: str, size: str | None = None) -> list[Path]:
-    """Write topics, matrix and forest of each metric, and a map of the metrics for each model, as png, svg or pdf.
+    """Write the topics, matrix and forest of each metric, and a map of the metrics for each model, as png, svg or pdf
+    files.
 
     Args:
         runs: the runs to draw.
-        folder: the folder for the files, which exists.
+        folder: the folder for the files, which must exist.
         kind: png, svg or pdf.
         size: a text that `figure_size` reads; the map has a fixed size.
 
@@ -102,7 +103,7 @@ def write_figures(runs: Sequence[Run], folder: Path, kind: str, size: str | None
         The files that were written.
 
     Raises:
-        WeatherglassError: for a text that is not a size, or a size without room for the figure.
+        WeatherglassError: if the text is not a size, or the size has no room for the figure.
     """
     from matplotlib import rc_context
 
@@ -152,7 +153,7 @@ def save_figure(figure: Figure, path: Path, kind: str, tight: bool = True) -> No
         figure: the figure.
         path: the file.
         kind: png, svg or pdf.
-        tight: cut the margins; otherwise the file has the size of the figure.
+        tight: whether to cut the margins; otherwise the file has the size of the figure.
     """
     # The date would make two figures of the same run differ.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
@@ -163,7 +164,7 @@ def save_figure(figure: Figure, path: Path, kind: str, tight: bool = True) -> No
 
 
 def topics(runs: Sequence[Run], layout: Layout, metric: int, size: Size | None = None) -> Figure:
-    """Draw mean d of each topic with its interval and its tests, a panel per model, as on the page."""
+    """Draw the mean d of each topic with its interval and its tests, with a panel per model, as on the page."""
     shown = chart(runs, [run.verdicts() for run in runs], layout, metric)
     rows: list[FigureRow] = []
     for listed, heading in ((shown.topics, ""), (shown.checks, "Sanity checks")):
@@ -189,7 +190,7 @@ def topics(runs: Sequence[Run], layout: Layout, metric: int, size: Size | None =
 
 
 def forest(layout: Layout, metric: int, levels: str, size: Size | None = None) -> Figure:
-    """Draw d of each test with its interval, a panel per model, all on one scale.
+    """Draw d of each test with its interval, with a panel per model, all on one scale.
 
     Args:
         layout: the layout of the runs.
@@ -218,7 +219,9 @@ def _sets(layout: Layout) -> Sequence[Sequence[str]]:
 
 
 def _ends(sets: Sequence[Sequence[Sequence[str]]]) -> tuple[str, str]:
-    """Return what left and right of 0 mean, in the words of the only test or topic, or by the names of the rows."""
+    """Return the meaning of left and right of 0, in the words of the only test or topic, or by the names of the
+    rows.
+    """
     different = {tuple(tuple(one) for one in each) for each in sets}
     if len(different) == 1 and len(only := next(iter(different))) == 4:
         x, y, a, b = only
@@ -235,7 +238,8 @@ def _estimate(result: Result) -> DrawnEffect:
 
 
 def _by_topic(layout: Layout) -> Iterator[tuple[str, str, list[tuple[str, str, int]]]]:
-    """Yield the heading of each topic, what its tests compare if they share it, and name, words and number of each.
+    """Yield the heading of each topic, the comparison that its tests share, if any, and the name, words and number of
+    each test.
 
     If there is only one test, its topic has no heading.
     """
@@ -253,7 +257,7 @@ def _by_topic(layout: Layout) -> Iterator[tuple[str, str, list[tuple[str, str, i
 
 
 def _legend(used: set[str]) -> str:
-    """Return a legend of the marks in use and of the colours, and what “inconclusive” does not mean."""
+    """Return a legend of the marks in use and of the colours, which also says what “inconclusive” does not mean."""
     glyphs = {Mark.INCONCLUSIVE: "◌", Mark.MEASURED: "□"}
     judged = [mark for mark in Mark if mark is not Mark.NOT_JUDGED and mark.name.lower() in used]
     marks = [f"{glyphs.get(mark, mark.glyph)} {mark.words}" for mark in judged]
@@ -266,13 +270,13 @@ def _legend(used: set[str]) -> str:
 
 
 def matrix(layout: Layout, metric: int, size: Size | None = None, published: str = "") -> Figure:
-    """Draw a table with a row per test and a column per model; a cell has its mark and d, coloured by direction.
+    """Draw a table with a row per test and a column per model; a cell shows the mark and d, coloured by direction.
 
     Args:
         layout: the layout of the runs.
         metric: the number of the metric.
         size: the size of the figure.
-        published: what * and ** mean in the procedure of a paper, for cells that show these marks; by default cells
+        published: what * and ** mean in the procedure of a paper, for cells that show these marks; by default, cells
             show the outcome.
     """
     from matplotlib.figure import Figure

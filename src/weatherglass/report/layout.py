@@ -1,4 +1,4 @@
-"""Fit text into the width of a terminal: shorten names, wrap lines, and lay out the columns of tables."""
+"""Fit text into the width of a terminal: shorten names, wrap lines, and lay out tables."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from weatherglass.storage.printable import cell_len, one_line
 
 GAP = "  "
 MOST_ROWS = 60
-"""With more rows than this, a comparison or a study prints only those that changed."""
+"""The number of rows above which a comparison or a study prints only those that changed."""
 SIZES_FROM, DIRECTION_FROM = 100, 120
-"""Minimum terminal widths at which a row has more columns."""
+"""The smallest terminal widths at which a row has more columns."""
 
 
 class Bold(str):
@@ -29,7 +29,7 @@ class Dim(str):
 
 Shortening = Literal["front", "middle", "end"]
 _STARTS = "/\\:"
-"""A shortened name begins after one of these characters, if that costs little."""
+"""Characters after which a shortened name begins, if that costs little."""
 
 
 def widest_name(width: int) -> int:
@@ -44,7 +44,7 @@ def pad(text: str, width: int, right: bool = False) -> str:
 
 
 def shortened(text: str, width: int, where: Shortening = "end") -> str:
-    """Return the text in at most `width` columns, with … for what is left out.
+    """Return the text in at most `width` columns, with … for the part left out.
 
     >>> shortened("models/sentence-transformers/all-MiniLM-L6-v2", 20, "front")
     '…/all-MiniLM-L6-v2'
@@ -67,7 +67,7 @@ def shortened(text: str, width: int, where: Shortening = "end") -> str:
 
 
 def _head(text: str, width: int) -> str:
-    """Return as many characters from the front as fit."""
+    """Return as many characters from the start as fit."""
     used = 0
     for place, character in enumerate(text):
         used += cell_len(character)
@@ -86,11 +86,11 @@ def _tail(text: str, width: int) -> str:
 
 
 def wrapped(text: str, width: int, indent: str = "", further: str | None = None) -> Iterator[str]:
-    """Yield the text in lines of at most `width`, broken between words; a longer word is broken too.
+    """Yield the text in lines of at most `width`, broken between words; a longer word is broken, too.
 
     Args:
         indent: the indentation of the first line.
-        further: the indentation of the other lines; by default the same.
+        further: the indentation of the other lines; by default, the same.
     """
     further = indent if further is None else further
     line, empty = indent, True
@@ -108,7 +108,7 @@ def wrapped(text: str, width: int, indent: str = "", further: str | None = None)
 
 
 def items_in_lines(items: Iterable[str], width: int) -> Iterator[str]:
-    """Yield lines of items with two spaces between; an item is broken only if it is wider than a line."""
+    """Yield lines of items with two spaces between them; an item is broken only if it is wider than a line."""
     line = ""
     for item in items:
         if line and cell_len(line) + len(GAP) + cell_len(item) > width:
@@ -129,23 +129,24 @@ class Column:
     heading: str
     right: bool = False
     shorten: Shortening | None = None
-    """Where its cells are shortened if the table is too wide; None if they are never shortened."""
+    """The place where cells are shortened if the table is too wide; None if they are never shortened."""
     least: int = 8
-    """Cells are not shortened below this width."""
+    """The width below which cells are not shortened."""
     most: int | None = None
-    """Cells are shortened to this width even where there is room, so that one long name does not hide a column."""
+    """The width to which cells are shortened even if there is room, so that one long name does not hide a column."""
     from_width: int = 0
-    """The minimum terminal width at which the column is shown; 0 for always."""
+    """The smallest terminal width at which the column is shown; 0 for always."""
 
 
 Row = Sequence[str] | str
-"""Cells, or the heading of the rows that follow."""
+"""The cells of a row, or a heading for the rows that follow."""
 
 
 def table_lines(columns: Sequence[Column], rows: Sequence[Row], width: int) -> Iterator[str]:
-    """Yield the lines of a table, none wider than `width` and none folded.
+    """Yield the lines of a table, none of which is wider than `width` or folded.
 
-    If it is too wide, optional columns are shortened, then left out from the right; only then are the others shortened.
+    If the table is too wide, optional columns are shortened, then left out from the right; only then are other columns
+    shortened.
     """
     cells = [[one_line(cell) for cell in row] for row in rows if not isinstance(row, str)]
     shown = [place for place, column in enumerate(columns) if column.from_width <= width]
@@ -166,7 +167,9 @@ def table_lines(columns: Sequence[Column], rows: Sequence[Row], width: int) -> I
 
 
 def table_in_blocks(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    """Yield the lines of a table; if its columns do not fit, it continues below with the first column repeated."""
+    """Yield the lines of a table; if the columns do not fit, the table continues below, with the first column
+    repeated.
+    """
     natural = [
         max([cell_len(column.heading), *(cell_len(one_line(row[place])) for row in rows)])
         for place, column in enumerate(columns)
@@ -196,7 +199,7 @@ def _widths(
     room: int,
     narrowed: Sequence[int],
 ) -> dict[int, int]:
-    """Return the width of each column; the widest of those in `narrowed` shrinks until all fit, if they can."""
+    """Return the width of each column; the widest column in `narrowed` shrinks until all columns fit, if possible."""
     widths = {
         place: max([cell_len(columns[place].heading), *(cell_len(row[place]) for row in cells)])
         for place in shown

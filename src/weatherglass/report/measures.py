@@ -1,4 +1,4 @@
-"""Show how much a finding depends on the metric: d of every test under every metric, as a map and as lines."""
+"""Show how much a finding depends on the metric, with d of every test under every metric as a map and as lines."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ INK, SOFT, LINE = "#1c2023", "#595f64", "#d8d5cc"
 BLUE, ORANGE, GREY = "#20598a", "#97470f", "#5f5f5f"
 """Colours for X closer to A, X closer to B, and no direction; they differ for every kind of colour vision."""
 LARGEST = 2.0
-"""|d| of the darkest colour; with sets of equal size |d| cannot be larger."""
+"""The |d| of the darkest colour; with sets of equal size, |d| cannot be larger."""
 CELL, ROW, GAP = 0.4, 0.2, 0.25
-"""Width of a measure and height of a test in inches; the gap between similarities, in measures."""
+"""The width of a measure and the height of a test in inches, and the gap between similarities in measures."""
 PANEL = 2.6
-"""Width of the panel of ranges in inches."""
+"""The width of the panel of ranges in inches."""
 MarkOf = Callable[[Result], str]
-"""Return the mark of a result, and an empty text if it has none."""
+"""A function that returns the mark of a result, or an empty text if it has none."""
 
 
 def outcome_mark(result: Result) -> str:
-    """Return the mark of the outcome if the result stands out after correction."""
+    """Return the mark of the outcome if the result is significant after correction."""
     return mark_of(result).glyph if result.marked else ""
 
 
 @dataclass(frozen=True, slots=True)
 class MetricSpread:
-    """The range of d over the measures of one test; of a measure without direction, such as eq2, that of |d|."""
+    """The range of d over the measures of one test, or of |d| for measures without direction, such as eq2."""
 
     test: str
     lowest: float
@@ -49,7 +49,7 @@ class MetricSpread:
 
     @property
     def in_words(self) -> str:
-        """Return the range and the count, without the test's name."""
+        """Return the range and the count in words, without the test's name."""
         low, high = f"{self.lowest:.1f}", f"{self.highest:.1f}"
         reach = f"from {low} to {high}".replace("-0.0", "0.0").replace("-", "−")
         if math.isnan(self.lowest):
@@ -58,7 +58,7 @@ class MetricSpread:
 
 
 def spreads(results: Sequence[Result], mark: MarkOf = outcome_mark) -> list[MetricSpread]:
-    """Return the spread of each test of one model, in order; a result is significant if it has a mark.
+    """Return the spread of each test of one model, in order; a result with a mark is significant.
 
     >>> print(MetricSpread("weat7", 0.2, 1.1, 9, 20))
     weat7: from 0.2 to 1.1; significant in 9 of 20
@@ -89,14 +89,14 @@ def measure_map(
     names: Mapping[str, str] | None = None,
     mark: MarkOf = outcome_mark,
 ) -> Figure:
-    """Draw a table with a row per test and a column per measure, and the range over measures next to each test.
+    """Draw a table with a row per test and a column per measure, with the range over measures next to each test.
 
     Args:
         results: the results of one model.
         title: the title of the figure, such as the model's spec.
         note: what the marks mean; it follows MAP_NOTE.
         names: the names of tests for readers; a test without one is shown by its id.
-        mark: the mark of a result; its number is bold and its point filled where it has one.
+        mark: the mark of a result; a result with a mark has a bold number and a filled point.
     """
     from matplotlib.figure import Figure
 
@@ -187,7 +187,7 @@ def _label_measures(axes: Axes, measures: Sequence[str], places: Sequence[float]
 
 
 def _draw_ranges(axes: Axes, results: Sequence[Result], mark: MarkOf) -> None:
-    """Draw a line from the smallest to the largest d of each test, a point per metric, and the spread in words."""
+    """Draw, for each test, a line from the smallest to the largest d, a point per metric, and the spread in words."""
     for row, spread in enumerate(spreads(results, mark)):
         y = row + 0.5
         axes.text(2.35, y, spread.in_words, va="center", fontsize=6, color=INK)
@@ -260,7 +260,9 @@ def put_note(axes: Axes, note: str, letters: int, offset: tuple[float, float]) -
 
 
 def _fill_and_ink(result: Result) -> tuple[tuple[float, float, float], str]:
-    """Return fill and text colour of a cell, darker for larger |d|, and blue, orange or grey by direction."""
+    """Return the fill and text colours of a cell, which is darker for larger |d|, and blue, orange or grey by
+    direction.
+    """
     from matplotlib.colors import to_rgb
 
     d = 0.0 if math.isnan(result.effect_size) else result.effect_size
@@ -278,5 +280,5 @@ def _hue(result: Result) -> str:
 
 
 def _d(result: Result) -> float:
-    """Return d; |d| if the metric has no direction."""
+    """Return d, or |d| if the metric has no direction."""
     return result.effect_size if result.signed else abs(result.effect_size)

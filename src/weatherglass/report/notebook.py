@@ -1,4 +1,4 @@
-"""Show results in a notebook: a small table of HTML, escaped and without script, and a frame of polars or pandas."""
+"""Show results in a notebook, as a small table in escaped HTML without scripts, and as a frame of polars or pandas."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from weatherglass.report.numbers import effect, interval, p_value, percent
 from weatherglass.warnings import Warning, count_line, folded, shortened_list
 
 MOST_BYTES = 22_000
-"""Bytes of each of the two tables of a run; the frame has all rows."""
+"""The largest size in bytes of each of the two tables of a run; the frame has all rows."""
 LONGEST = 40
-"""Letters of a cell; an escaped letter may become six."""
+"""The largest number of letters of a cell; an escaped letter may become six."""
 
 
 def run_html(
@@ -30,7 +30,7 @@ def run_html(
     alpha: float,
     warnings: Sequence[Warning] = (),
 ) -> str:
-    """Return the verdict on each topic and every result as two tables, and the number of warnings by kind."""
+    """Return two tables, with the verdict on each topic and with every result, and the number of warnings by kind."""
     parts = [f"<p><b>{escape(title)}</b></p>"]
     if verdicts:
         for metric in dict.fromkeys(one.metric for one in verdicts):
@@ -59,7 +59,7 @@ def run_html(
 def html_table(
     heads: Sequence[str], rows: Iterable[Sequence[str]], total: int, numbers: Sequence[int] = ()
 ) -> str:
-    """Return a table of as many rows as fit `MOST_BYTES`, and how many more there are.
+    """Return a table with as many rows as fit into `MOST_BYTES`, and the number of rows left out.
 
     Args:
         heads: the heads of the columns.
@@ -125,8 +125,8 @@ def frame_library(asked_for: str | None) -> str:
     """Return the library for frames: the requested one, or the first that is installed.
 
     Raises:
-        UnknownNameError: for another library.
-        MissingExtraError: if it is not installed, or no library is.
+        UnknownNameError: if the library is not supported.
+        MissingExtraError: if the library, or every supported one, is not installed.
     """
     wanted = [one_of("library of frames", asked_for, LIBRARIES)] if asked_for else LIBRARIES
     installed = [name for name in wanted if find_spec(name) is not None]
@@ -136,7 +136,9 @@ def frame_library(asked_for: str | None) -> str:
 
 
 def to_frame(rows: Sequence[Mapping[str, Any]], library: str | None = None) -> Any:
-    """Return a frame with one row per mapping, all with the same names; unknown values and NaN are null."""
+    """Return a frame with one row per mapping; all mappings have the same names, and unknown values and NaN become
+    null.
+    """
     chosen = frame_library(library)
     names = list(rows[0]) if rows else []
     columns = {name: [_known(row[name]) for row in rows] for name in names}
@@ -150,7 +152,7 @@ def to_frame(rows: Sequence[Mapping[str, Any]], library: str | None = None) -> A
 
 
 def result_rows(results: Sequence[Result], topics: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """Yield the columns of results.tsv as numbers and texts, and what the sets and the sign of each test mean."""
+    """Yield the columns of results.tsv as numbers and texts, and the meaning of the sets and the sign of each test."""
     for result in results:
         yield {
             **{name: getattr(result, name) for name in COLUMNS},

@@ -1,4 +1,4 @@
-"""Format numbers for readers, with minus signs and superscript exponents; split names into words."""
+"""Format numbers for readers, with minus signs and superscript exponents, and split names into words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def effect(d: float | None) -> str:
 
 
 def p_value(p: float | None, alpha: float = 0.05) -> str:
-    """Return p with two significant digits, or with enough to show on which side of alpha it lies.
+    """Return p with two significant digits, or with enough digits to show on which side of alpha it lies.
 
     >>> p_value(0.0342), p_value(2.63e-10), p_value(0.05003), p_value(0.049999)
     ('0.034', '2.6 × 10⁻¹⁰', '0.05003', '0.049999')
@@ -44,7 +44,7 @@ def p_value(p: float | None, alpha: float = 0.05) -> str:
 
 
 def bound(end: float) -> str:
-    """Return an end of an interval with two decimals, or with enough to show its sign.
+    """Return an end of an interval with two decimals, or with enough digits to show its sign.
 
     >>> bound(0.004), bound(-0.0003), bound(1.234), bound(0.0)
     ('0.004', '−0.0003', '1.23', '0.00')
@@ -71,7 +71,7 @@ def interval(low: float | None, high: float | None) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share as per cent.
+    """Return a share in per cent.
 
     >>> percent(1 - 0.05)
     '95 %'
@@ -119,7 +119,9 @@ def format_interval(low: float | None, high: float | None, decimals: int = 2) ->
 
 
 def format_p(p: float | None, alpha: float = 0.05) -> str:
-    """Return p for a terminal, like 0.034 or 2.6e-10, with enough digits to show its side of alpha; empty without p."""
+    """Return p for a terminal, like 0.034 or 2.6e-10, with enough digits to show its side of alpha; empty if there is
+    no p.
+    """
     if p is None or math.isnan(p):
         return ""
     if p == 0:

@@ -1,4 +1,6 @@
-"""Draw rows of effects for print: names on the left, a panel per model, and the marks of outcomes as on the page."""
+"""Draw rows of effects for print, with names on the left, a panel per model, and the same outcome marks as on the
+page.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +20,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = {1: "#1f5886", -1: "#a44f0d", 0: "#6b7176"}
-"""Colours of a direction: as named, the opposite, none established."""
+"""The colours of directions: as named, the opposite, none established."""
 BAND = "#ece9e1"
 SIZES = {"one-column": 3.35, "two-columns": 6.9}
-"""Widths of figures in journals, in inches."""
+"""The widths of figures in journals, in inches."""
 FONT, LETTER, LINE_HEIGHT = 7.5, 4.1, 0.125
-"""Size of the text and average width of a letter in points; height of a line in inches."""
+"""The size of the text and the average width of a letter in points, and the height of a line in inches."""
 NAMES = (1.3, 2.6)
-"""Smallest and largest width of the column of names in inches."""
+"""The smallest and largest width of the column of names in inches."""
 LEAST_PANEL, LEAST_ROW = 0.75, 0.11
-"""Smallest width of a panel and smallest height of a row in inches."""
+"""The smallest width of a panel and the smallest height of a row in inches."""
 SHAPES: dict[str, tuple[Any, bool]] = {
     "robust": ("o", True),
     "limited": ("o", False),
@@ -57,16 +59,16 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class DrawnEffect:
-    """The effect of one model in one row, with its interval and what it is compared with."""
+    """The effect of one model in one row, with its interval and the values that it is compared with."""
 
     d: float | None
     low: float | None
     high: float | None
     symbol: str
     sign: int
-    """The direction that is established; 0 if none is."""
+    """The established direction; 0 if there is none."""
     dots: tuple[tuple[float, bool, bool], ...] = ()
-    """d of the tests of a topic, whether each stands out, and whether it is tested."""
+    """For each test of a topic, its d, whether it is significant, and whether it is tested."""
     band: tuple[float, float] | None = None
     people: tuple[float, ...] = ()
 
@@ -78,13 +80,13 @@ class FigureRow:
     name: str
     small: str = ""
     cells: tuple[DrawnEffect | None, ...] | None = None
-    """None for a heading."""
+    """The effects; None for a heading."""
 
 
 def draw_rows(
     rows: Sequence[FigureRow], models: Sequence[str], note: str, ends: tuple[str, str], size: Size
 ) -> Figure:
-    """Draw rows of estimates: names on the left, a panel per model, what left and right mean below."""
+    """Draw rows of estimates, with names on the left, a panel per model, and the meaning of left and right below."""
     from matplotlib.figure import Figure
 
     several = len(models) > 1
@@ -163,12 +165,14 @@ def too_low(rows: int, height: float, needed: float) -> WeatherglassError:
     """Return the error for a figure, with its heights in inches, that is too low for its rows."""
     return WeatherglassError(
         f"{rows} rows do not fit a figure of {height * 2.54:.1f} cm; choose a height of at least "
-        f"{math.ceil(needed * 2.54)} cm, or none"
+        f"{math.ceil(needed * 2.54)} cm, or omit the height"
     )
 
 
 def _label(row: FigureRow, letters: int) -> list[tuple[str, bool]]:
-    """Return the lines of a row's name, and whether each is the name itself; without dots, in one line if it fits."""
+    """Return the lines of a row's name, and whether each is the name itself; if there are no dots, use one line if it
+    fits.
+    """
     together = f"{row.name}: {row.small}"
     dots = any(cell.dots for cell in row.cells or () if cell)
     if row.cells and row.small and not dots and len(together) <= letters:
@@ -190,7 +194,7 @@ def _prepare(axes: Axes, rows: float, ticks: Sequence[int]) -> None:
 
 
 def _draw_estimate(axes: Axes, cell: DrawnEffect, y: float, height: float) -> None:
-    """Draw band, interval and mark; dots of tests below them."""
+    """Draw the band, the interval and the mark, with the dots of tests below them."""
     colour = COLOURS[cell.sign]
     above = y - height * 0.16 if cell.dots else y
     if cell.band:
@@ -225,7 +229,7 @@ def _draw_estimate(axes: Axes, cell: DrawnEffect, y: float, height: float) -> No
 
 
 def draw_mark(axes: Axes, x: float, y: float, symbol: str, colour: str, size: float = 20) -> None:
-    """Draw the mark of an outcome as the page draws it."""
+    """Draw the mark of an outcome in the same way as the page."""
     from matplotlib.markers import MarkerStyle
 
     shape, filled = SHAPES.get(symbol, ("o", False))
@@ -254,17 +258,19 @@ def draw_mark(axes: Axes, x: float, y: float, symbol: str, colour: str, size: fl
 
 
 def put_lines(figure: Figure, x: float, y: float, lines: Sequence[str], **own: Any) -> None:
-    """Write lines of text below each other, the first at this place."""
+    """Write lines of text below each other, starting at the given place."""
     own = {"color": INK, **own}
     figure.text(x, y, "\n".join(lines), va="top", parse_math=False, **own)
 
 
 def wrapped(text: str, letters: int) -> list[str]:
-    """Return printable lines; an escape sequence in a name would have no glyph."""
+    """Return printable lines, since an escape sequence in a name would have no glyph."""
     return textwrap.wrap(one_line(text), max(6, letters)) or ([""] if text else [])
 
 
 def _halves(text: str, letters: int) -> list[str]:
-    """Return "men with career · women with family" in one line, or each half in its own line if it is too long."""
+    """Return "men with career · women with family" in one line, or with each half on its own line if it is too
+    long.
+    """
     halves = [text] if len(text) <= letters else text.split(" · ")
     return [line for half in halves for line in wrapped(half, letters)]

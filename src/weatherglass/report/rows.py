@@ -1,4 +1,4 @@
-"""Show results row by row in a terminal of any width: every test of a run, and what changed between two runs."""
+"""Show results row by row in a terminal of any width: every test of a run, or the changes between two runs."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ NO_TOPIC = "No topic given"
 CHANGED = "≠"
 ADJUSTED_FROM = 80
 MOST_NAMED = 10
-"""Maximum number of effects named in the line about growing effects."""
+"""The largest number of effects named in the line about growing effects."""
 
 
 def results_lines(run: Run, width: int) -> Iterator[str]:
-    """Yield every result: a table per model and metric, then what its marks mean."""
+    """Yield every result as a table per model and metric, followed by the meaning of its marks."""
     topics: Mapping[str, str] = run.record.get("topics", {})
     series: dict[tuple[str, str, str], list[Result]] = {}
     for result in run.results:
@@ -57,7 +57,9 @@ def results_lines(run: Run, width: int) -> Iterator[str]:
 
 
 def _title(rows: Sequence[Result], name: str, alpha: float, width: int) -> str:
-    """Return model, metric and how p was computed; the beginning of the model's name is cut first."""
+    """Return the model, the metric and how p was computed; if space is short, the start of the model's name is cut
+    first.
+    """
     first = rows[0]
     without_bias = f"   {first.info.scale}" if first.info.scale else ""
     tested = f"   {how_tested(rows)}, level {alpha:g}" if any(not row.why_no_p for row in rows) else ""
@@ -68,7 +70,9 @@ def _title(rows: Sequence[Result], name: str, alpha: float, width: int) -> str:
 
 
 def by_topic(results: Sequence[Result], topics: Mapping[str, str]) -> dict[str, list[Result]]:
-    """Return results by topic in order of appearance, a test without one as its own; sanity checks come last."""
+    """Return results by topic in order of appearance; a test without a topic is its own topic, and sanity checks come
+    last.
+    """
     groups: dict[str, list[Result]] = {}
     for result in results:
         groups.setdefault(topics.get(result.test) or result.test, []).append(result)
@@ -126,7 +130,7 @@ def _sizes(result: Result) -> str:
 
 
 def _row_legend(run: Run, width: int) -> Iterator[str]:
-    """Yield the marks that occur, and what the columns of a wide table contain."""
+    """Yield the marks that occur, and the meaning of the columns of a wide table."""
     found = {result.outcome for result in run.results}
     marks = [f"{outcome.mark} {outcome}" for outcome in Outcome if outcome in found]
     marks += ["– measured, not tested"] if any(result.not_tested for result in run.results) else []
@@ -134,11 +138,11 @@ def _row_legend(run: Run, width: int) -> Iterator[str]:
     if note := statements.pieces_note(run.results):
         yield from wrapped(note, width)
     if width >= SIZES_FROM and any(published_p(result) is not None for result in run.results):
-        yield "published: p as the papers compute it, one-sided, by exchanging single words or sentences"
+        yield "published: one-sided p from exchanging single words or sentences, as in the papers"
 
 
 def spread_lines(results: Sequence[Result]) -> Iterator[str]:
-    """Yield the range of d over the metrics for each test; nothing for a single metric."""
+    """Yield the range of d over the metrics for each test; empty for a single metric."""
     results = [result for result in results if result.info.poolable]
     if len({result.metric for result in results}) < 2:
         return
@@ -150,7 +154,8 @@ def spread_lines(results: Sequence[Result]) -> Iterator[str]:
 
 
 def comparison_lines(comparison: Comparison, width: int, every_row: bool = False) -> Iterator[str]:
-    """Yield one row per effect, the largest change first, with before, after, the change, its interval and p.
+    """Yield one row per effect, the largest change first, with the values before and after, the change, its interval
+    and p.
 
     By default, more than MOST_ROWS are reduced to those that changed.
 
@@ -186,11 +191,13 @@ def comparison_lines(comparison: Comparison, width: int, every_row: bool = False
         yield from table_lines(columns, rows, width)
     if len(shown) < len(comparison.differences):
         left = len(comparison.differences) - len(shown)
-        yield f"{left} more that are not shown to have changed: add --table"
+        yield f"{left} more effects did not change significantly; add --table to list them"
 
 
 def _smallness(one: Difference) -> float:
-    """Return a key that sorts effects by the size of their change, the largest first, those without a change last."""
+    """Return a key that sorts effects by the size of their change, the largest first and those without a change
+    last.
+    """
     return math.inf if one.change is None or math.isnan(one.change) else -abs(one.change)
 
 
@@ -209,15 +216,15 @@ def _cells(one: Difference) -> list[str]:
 
 
 def answer(comparison: Comparison) -> Iterator[str]:
-    """Yield the answer: which effects grew, how many changed, and which runs were compared."""
+    """Yield the answer, which states which effects grew, how many changed, and which runs were compared."""
     total = len(comparison.differences)
     if not total:
         return
     changed = sum(difference.changed is True for difference in comparison.differences)
     yield from map(Bold, worse_lines(comparison))
     yield (
-        f"{CHANGED} changed: {changed} of {counted(total, 'effect')} (the interval of the change excludes 0; chance "
-        f"alone marks about {100 * comparison.alpha:g} of 100)."
+        f"{CHANGED} changed: {changed} of {counted(total, 'effect')} (the interval of the change excludes "
+        f"0; by chance alone, about {100 * comparison.alpha:g} of 100 would)."
     )
     models = dict.fromkeys(difference.models for difference in comparison.differences)
     if len(models) == 1:
@@ -229,7 +236,7 @@ def answer(comparison: Comparison) -> Iterator[str]:
 
 
 def caption(comparison: Comparison, width: int, verbose: bool = False) -> Iterator[str]:
-    """Yield what the interval covers and what was not compared."""
+    """Yield lines on what the interval covers and what was not compared."""
     if comparison.differences:
         yield "An effect that is not marked may have changed by any amount in its interval."
         yield (
@@ -251,7 +258,9 @@ def caption(comparison: Comparison, width: int, verbose: bool = False) -> Iterat
 
 
 def worse_lines(comparison: Comparison) -> Iterator[str]:
-    """Yield which effects grew significantly after correction, and over how many rows p was corrected."""
+    """Yield lines on the effects that grew significantly after correction, and the number of rows in the
+    correction.
+    """
     if not comparison.corrected:
         return
     over = (

@@ -1,6 +1,7 @@
-"""Show a `Run`, a `Multiverse` or a `Ranking`: everything that their methods need from the reports.
+"""Show a `Run`, a `Multiverse` or a `Ranking`; this module provides everything that their methods need from the
+reports.
 
-These classes are in lower layers; this is the only module of the reports that they import, when a method is called.
+These classes are in lower layers, and import only this module of the reports, when a method is called.
 """
 
 from __future__ import annotations
@@ -55,7 +56,9 @@ def run_plot(run: Run, kind: PlotKind, metric: str | None, size: str | None) -> 
     name = one_of("metric of this run", metric or layout.metrics[0], layout.metrics)
     number = layout.metrics.index(name)
     if chosen != "matrix" and not layout.infos[number].poolable:
-        raise WeatherglassError(f"{name} has no scale that its tests share; plot its values as a matrix")
+        raise WeatherglassError(
+            f"the values of {name} have no common scale over tests; plot them as a matrix"
+        )
     if chosen == "topics":
         figure = figures.topics([run], layout, number, chosen_size)
     elif chosen == "forest":
@@ -68,7 +71,7 @@ def run_plot(run: Run, kind: PlotKind, metric: str | None, size: str | None) -> 
 
 
 def multiverse_html(found: Multiverse, title: str) -> str:
-    """Return the table that a notebook shows of a multiverse, one row per topic and model, below 50 kB."""
+    """Return the table of a multiverse that a notebook shows, with one row per topic and model, below 50 kB."""
     from weatherglass.report.notebook import html_table
     from weatherglass.report.numbers import effect, p_value
 
@@ -112,7 +115,7 @@ def multiverse_plot(found: Multiverse, topic: str | None, model: str | None) -> 
 
 
 def ranking_html(found: Ranking, title: str) -> str:
-    """Return the table that a notebook shows of a ranking audit, one row per comparison, below 50 kB."""
+    """Return the table of a ranking audit that a notebook shows, with one row per comparison, below 50 kB."""
     from weatherglass.report.notebook import html_table
     from weatherglass.report.numbers import effect, interval, p_value
 

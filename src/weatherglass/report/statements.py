@@ -1,7 +1,8 @@
-"""Write what can be said about a run: a sentence for each outcome, the caveats that belong to it, and the headline.
+"""Write what can be said about a run: a sentence for each outcome, its caveats, and the headline.
 
 Terminal, page, `report -f sentences`, model card, pull-request summary, JUnit and notebook take their sentences from
-here, so that they cannot contradict each other. Headlines and findings name robust associations only (docs/methods 12).
+this module, so that they cannot contradict each other. Headlines and findings name only robust associations
+(docs/methods 12).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from weatherglass.catalogue.names import (
 from weatherglass.report.numbers import counted, effect, p_value, percent, to
 
 MOST_NAMED = 3
-"""Topics or models that a sentence names; the others are counted."""
+"""The number of topics or models that a sentence names; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,9 @@ class Word:
     heading: str
     """The heading of a group of topics."""
     meaning: str
-    """The meaning, with {topics}, the number of topics corrected for, and {chance}, one in how many is marked by
-    chance."""
+    """The meaning, with {topics}, the number of topics corrected for, and {chance}, where one topic in {chance} is
+    marked by chance.
+    """
     may_not: str
 
     def explained(self, topics: int, alpha: float) -> str:
@@ -47,7 +49,7 @@ class Word:
 WORDS: dict[Outcome, Word] = {
     Outcome.ROBUST: Word(
         "Robust",
-        "survives correction for {topics}, for other attribute words too, and without any single word",
+        "survives correction for {topics}, also for other attribute words and without any single word",
         "that the model harms anyone in use: an association between vectors is not evidence of harm",
     ),
     Outcome.LIMITED: Word(
@@ -62,7 +64,7 @@ WORDS: dict[Outcome, Word] = {
     ),
     Outcome.ISOLATED: Word(
         "Isolated",
-        "single tests are significant, the topic as a whole is not",
+        "single tests are significant, but the topic as a whole is not",
         "anything about the topic beyond those tests",
     ),
     Outcome.UNCONFIRMED: Word(
@@ -78,7 +80,7 @@ WORDS: dict[Outcome, Word] = {
     Outcome.INCONCLUSIVE: Word(
         "Inconclusive",
         "nothing found, and no effect of relevant size ruled out (this does not mean “unbiased”)",
-        "that there is no association: tests of few words miss most effects",
+        "that there is no association, since tests of few words miss most effects",
     ),
 }
 """Outcomes in the order in which topics are listed."""
@@ -98,7 +100,7 @@ def word_of(verdict: Verdict) -> Word:
 
 
 def outcome_text(verdict: Verdict) -> str:
-    """Return the outcome of a topic, or whether a sanity check is found, in one or two words."""
+    """Return the outcome of a topic, or whether a sanity check was found, in one or two words."""
     if verdict.check:
         return {True: "found", False: "not found", None: "not tested"}[verdict.found]
     return verdict.outcome or (
@@ -115,9 +117,9 @@ def reason(verdict: Verdict) -> str:
 
 
 def beside_pieces(verdict: Verdict) -> str:
-    """Return mean d with the number of pieces held fixed, if its p decides; empty for other verdicts.
+    """Return the mean d with the number of pieces held fixed, if its p decides the outcome; otherwise empty.
 
-    The interval of D itself may then exclude 0 although nothing is found.
+    In this case, the interval of D itself may exclude 0 although nothing is found.
     """
     low, high = verdict.ci_pieces_low, verdict.ci_pieces_high
     if verdict.limit != "pieces" or verdict.effect_size_pieces is None or low is None or high is None:
@@ -126,13 +128,13 @@ def beside_pieces(verdict: Verdict) -> str:
 
 
 def rank(verdict: Verdict) -> tuple[int, float]:
-    """Return a key that sorts verdicts, the strongest outcome first, then the largest effect."""
+    """Return a key that sorts verdicts by outcome, the strongest first, and then by effect, the largest first."""
     order = [*map(str, Outcome), None]
     return order.index(verdict.outcome), -abs(verdict.effect_size or 0.0)
 
 
 def topics(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Return the verdicts on topics, without sanity checks, strongest first."""
+    """Return the verdicts on topics, without sanity checks, the strongest first."""
     return sorted((one for one in verdicts if not one.check), key=rank)
 
 
@@ -142,7 +144,7 @@ def checks(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 
 def failed_checks(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Return the sanity checks that the model does not pass."""
+    """Return the sanity checks that the model fails."""
     return [one for one in verdicts if one.check and one.found is False]
 
 
@@ -155,7 +157,7 @@ def sign_of(verdict: Verdict) -> int:
 
 
 def sizes(verdict: Verdict, alpha: float, p: bool = True) -> str:
-    """Return mean d with its interval and p, for brackets in a sentence."""
+    """Return the mean d with its interval and p, for brackets in a sentence."""
     several = len(verdict.tests or verdict.measured) > 1
     parts = []
     if verdict.effect_size is not None:
@@ -170,7 +172,7 @@ def sizes(verdict: Verdict, alpha: float, p: bool = True) -> str:
 
 
 def standing_text(verdict: Verdict) -> str:
-    """Return where D lies among the reference models."""
+    """Return the position of D among the reference models."""
     standing = verdict.reference
     return (
         f"higher than {standing.above} of {counted(standing.models, 'reference model')}" if standing else ""
@@ -193,7 +195,7 @@ def sentence(verdict: Verdict, alpha: float, model: str = "") -> str:
     Args:
         verdict: the verdict on a topic or a sanity check.
         alpha: the significance level of the run.
-        model: the name of the model for readers; by default that of its file or folder.
+        model: the name of the model for readers; by default, the name of its file or folder.
     """
     whom, topic = model or model_name(verdict.model), topic_name(verdict.topic)
     numbers = sizes(verdict, alpha)
@@ -248,19 +250,19 @@ def joined_targets(verdict: Verdict) -> str:
 
 
 def _beyond(verdict: Verdict, alpha: float) -> str:
-    """Return what keeps a limited outcome from being robust."""
+    """Return the reason why a limited outcome is not robust."""
     match verdict.limit:
         case "one word" if verdict.fragile:
-            return f"without “{verdict.fragile[0]}” alone p rises above {alpha:g}"
+            return f"without “{verdict.fragile[0]}”, p rises above {alpha:g}"
         case "pieces":
-            return "names that are split into more pieces could explain it"
+            return "the number of pieces that words are split into could explain it"
         case "multiverse":
             return "other reasonable choices of analysis do not show it"
     return "whether other words would show it is unknown"
 
 
 def check_name(verdict: Verdict) -> str:
-    """Return what a sanity check expects.
+    """Return the expectation of a sanity check.
 
     >>> from types import SimpleNamespace
     >>> check_name(SimpleNamespace(sets=[["Flowers"], ["Insects"], ["Pleasant"], ["Unpleasant"]]))
@@ -273,7 +275,7 @@ def check_name(verdict: Verdict) -> str:
 
 
 def targets(verdict: Verdict) -> str:
-    """Return both target sets: "flowers and insects"."""
+    """Return both target sets, as in "flowers and insects"."""
     return f"{joined_names(verdict.sets[0])} and {joined_names(verdict.sets[1])}"
 
 
@@ -302,7 +304,8 @@ class HeadlinePart:
 
 
 def headline(verdicts: Sequence[Verdict]) -> list[HeadlinePart]:
-    """Return the headline of a run by one metric: robust associations, or that there are none; then limited ones.
+    """Return the headline of a run by one metric: robust associations, or that there are none, followed by limited
+    ones.
 
     A failed sanity check is always included.
     """
@@ -346,7 +349,7 @@ def headline(verdicts: Sequence[Verdict]) -> list[HeadlinePart]:
 
 
 def failed_check_text(verdicts: Sequence[Verdict]) -> str:
-    """Return how many sanity checks failed and, with several models, in which; empty if none failed."""
+    """Return how many sanity checks failed and, with several models, in which; empty if all passed."""
     failed = failed_checks(verdicts)
     models = list(dict.fromkeys((one.model, one.options) for one in verdicts))
     if not failed:
@@ -377,7 +380,7 @@ def _of(found: Sequence[Verdict], judged: Sequence[Verdict], models: Sequence[tu
 def _named(
     found: Sequence[Verdict], models: Sequence[tuple[str, str]], marked: bool = True
 ) -> Iterator[HeadlinePart]:
-    """Yield the topics, each with its models if there are several, or with the one word that it depends on."""
+    """Yield the topics, each with its models if there are several, or with the single word that it depends on."""
     by_topic: dict[str, list[str]] = {}
     names = dict(zip(models, labels(models), strict=True))
     for one in found:
@@ -397,7 +400,7 @@ def _named(
 
 
 def labels(models: Sequence[tuple[str, str]]) -> list[str]:
-    """Return a name for each model and its options that distinguishes it from the others."""
+    """Return a name for each model with options, which distinguishes it from the others."""
     names = [model for model, _ in models]
     different = list(dict.fromkeys(names))
     shorter = dict(zip(different, model_names(different), strict=True))
@@ -419,7 +422,7 @@ def counts(verdicts: Sequence[Verdict]) -> list[tuple[Outcome, int]]:
 
 
 def quotable(verdicts: Sequence[Verdict], alpha: float, most: int = MOST_NAMED) -> list[str]:
-    """Return what can be said about a run by one metric: the headline, then its strongest sentences."""
+    """Return what can be said about a run by one metric: the headline, followed by the strongest sentences."""
     judged = [one for one in topics(verdicts) if one.outcome]
     models = list(dict.fromkeys((one.model, one.options) for one in judged))
     strong = [one for one in judged if one.outcome in (Outcome.ROBUST, Outcome.LIMITED)]
@@ -439,7 +442,7 @@ def caveats(verdicts: Sequence[Verdict], alpha: float, measured: str = "") -> It
     Args:
         verdicts: the verdicts of one metric.
         alpha: the significance level of the run.
-        measured: where tests that are measured, not tested, are shown.
+        measured: the place where tests that are measured but not tested are shown.
     """
     models = list(dict.fromkeys((one.model, one.options) for one in verdicts))
     names = dict(zip(models, labels(models), strict=True))
@@ -479,7 +482,9 @@ def _fragile_caveats(
 
 
 def failed_check_notice(verdicts: Sequence[Verdict]) -> str:
-    """Return which sanity checks failed and what that may mean, to show below the headline; empty if none failed."""
+    """Return which sanity checks failed and what that may mean, for display below the headline; empty if all
+    passed.
+    """
     failed = failed_checks(verdicts)
     if not failed:
         return ""
@@ -497,7 +502,7 @@ def failed_check_notice(verdicts: Sequence[Verdict]) -> str:
 
 
 def written(verdict: Verdict, alpha: float, model: str = "") -> str:
-    """Return what a paper may write about one verdict: the sentence, its caveats, and what must not be concluded."""
+    """Return what a paper may write about one verdict: the sentence, its caveats, and a wrong conclusion to avoid."""
     must = [*_fragile_caveats([verdict], alpha, {(verdict.model, verdict.options): model})]
     if verdict.measured and verdict.tests:
         number = len(verdict.measured)

@@ -1,4 +1,4 @@
-"""Write results as text tables: Markdown, LaTeX in the style of May et al.'s Table 4, and CSV."""
+"""Write results as text tables in Markdown, in LaTeX (in the style of May et al.'s Table 4), and in CSV."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LABEL = "tab:weatherglass"
 LONGEST_HEADS = 50
-"""With more letters than this in all model names, LaTeX column heads are rotated."""
+"""The number of letters in all model names above which LaTeX column heads are rotated."""
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -53,9 +53,10 @@ def markdown(runs: Sequence[Run]) -> str:
 
 
 def latex(runs: Sequence[Run], label: str = LABEL) -> str:
-    """Return one booktabs table per metric: d with its mark, interval and p; numbers are aligned, marks follow them.
+    """Return one booktabs table per metric, with d and its mark, interval and p; numbers are aligned, and marks follow
+    them.
 
-    One model has a column each for d, interval and p; several have them below each other in one cell.
+    With one model, d, interval and p have a column each; with several, they are below each other in one cell.
 
     Args:
         label: the label for \\ref; with several metrics, the metric follows it.
@@ -94,7 +95,7 @@ def latex(runs: Sequence[Run], label: str = LABEL) -> str:
 
 
 def latex_table(heads: Sequence[str], rows: Iterable[Sequence[object]], title: str, label: str) -> str:
-    """Return any table for a paper: texts to the left, numbers to the right with two decimals."""
+    """Return any table for a paper, with texts on the left and numbers on the right with two decimals."""
     listed = [list(row) for row in rows]
     numeric = [
         all(isinstance(row[place], int | float | None) for row in listed) for place in range(len(heads))
@@ -108,7 +109,7 @@ def latex_table(heads: Sequence[str], rows: Iterable[Sequence[object]], title: s
 def _booktabs(
     columns: str, heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str, label: str
 ) -> str:
-    """Return a table from cells that are escaped already."""
+    """Return a table made from cells that are already escaped."""
     lines = [
         r"\begin{table*}",
         r"  \centering\footnotesize",
@@ -150,7 +151,7 @@ def comma_separated(runs: Sequence[Run]) -> str:
 
 
 def caption(runs: Sequence[Run]) -> str:
-    """Return what the marks mean, and that a missing mark does not show that there is no bias."""
+    """Return a caption that explains the marks, and that a missing mark does not show that there is no bias."""
     levels = " or ".join(dict.fromkeys(f"{run.alpha:g}" for run in runs))
     return (
         f"** robust and * limited, at level {levels} after correction for the topics of a model. "
@@ -159,12 +160,12 @@ def caption(runs: Sequence[Run]) -> str:
 
 
 def interval_levels(runs: Sequence[Run]) -> str:
-    """Return the levels of the runs' intervals: "95 %"."""
+    """Return the levels of the runs' intervals, such as "95 %"."""
     return " or ".join(dict.fromkeys(percent(1 - run.alpha) for run in runs))
 
 
 def _rows(layout: Layout, measure: int) -> Iterator[tuple[str, str, list[Result | None]]]:
-    """Yield name, context and cells of each test."""
+    """Yield the name, context and cells of each test."""
     cells = layout.cells(measure)
     for t, test in enumerate(layout.tests):
         numbers = [cells.get((t, s)) for s in range(len(layout.subjects))]
@@ -179,8 +180,7 @@ def _quantity(info: MetricInfo, mark: str, escaped: Callable[[str], str]) -> tup
     """Return the name of the value in a caption and in a column head, such as "Effect size *d*" and "*d*".
 
     Args:
-        info: what the metric declares.
-        mark: the markup around a variable, which is a symbol of one letter.
+        info: the facts that the metric declares. mark: the markup around a variable, which is a symbol of one letter.
         escaped: the function that escapes text.
     """
     symbol = escaped(info.symbol)
@@ -195,7 +195,7 @@ def _tex(text: str) -> str:
 
 
 def _tex_cells(result: Result | None) -> list[str]:
-    """Return d with its mark, its interval and p as TeX, with powers of ten as in 2.6 × 10⁻¹⁰."""
+    """Return d with its mark, its interval and p as TeX, with powers of ten like 2.6 × 10⁻¹⁰."""
     if result is None:
         return ["--", "", ""]
     number = effect(result.value)
@@ -215,7 +215,7 @@ def _tex_cells(result: Result | None) -> list[str]:
 
 
 def _tex_stack(result: Result | None) -> str:
-    """Return d, interval and p below each other."""
+    """Return d, the interval and p below each other."""
     d, *below = _tex_cells(result)
     if result is None:
         return d

@@ -1,4 +1,4 @@
-"""Show a run in a terminal of any width: topics by verdict, what can be said, and on request every test."""
+"""Show a run in a terminal of any width: topics by verdict, what can be said and, on request, every test."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ from weatherglass.report.numbers import (
 from weatherglass.storage.printable import cell_len
 
 INTERVAL_FROM = 100
-"""Minimum terminal width at which the interval of a topic is shown."""
+"""The smallest terminal width at which the interval of a topic is shown."""
 WIDEST = 120
-"""Largest number of columns of the screen of a run, as in a pipe."""
+"""The largest number of columns of a run's screen, as in a pipe."""
 LARGEST = 2.0
-"""|d| at the ends of the axis; with sets of equal size |d| cannot be larger."""
+"""The |d| at the ends of the axis; with sets of equal size, |d| cannot be larger."""
 CHECKS = "Sanity checks"
 FOUND = {True: "✓", False: "✗", None: "–"}
 NOT_TESTED = "not tested"
 
 
 def screen_lines(run: Run, verdicts: Sequence[Verdict], width: int) -> Iterator[str]:
-    """Yield the first screen of a run: topics by verdict, sanity checks, what can be said and what goes with it."""
+    """Yield the first screen of a run: topics by verdict, sanity checks, what can be said, and its caveats."""
     width = min(width, WIDEST)
     if not verdicts:
-        yield "There are no verdicts: they need a complete run and a metric with p-values."
+        yield "There are no verdicts, which need a complete run and a metric with p-values."
         return
     metrics = list(dict.fromkeys(one.metric for one in verdicts))
     models = list(dict.fromkeys((one.model, one.options) for one in verdicts))
@@ -78,7 +78,7 @@ def _caveats(run: Run, verdicts: Sequence[Verdict], metrics: Sequence[str], widt
 
 
 def topic_chart(run: Run, verdicts: Sequence[Verdict], width: int) -> Iterator[str]:
-    """Yield the topics of one model and metric by verdict, each with its bar, then the sanity checks."""
+    """Yield the topics of one model and metric by verdict, each with its bar, followed by the sanity checks."""
     width = min(width, WIDEST)
     first = verdicts[0]
     rows = [
@@ -124,7 +124,7 @@ def _heading(word: statements.Word, verdict: Verdict, alpha: float, width: int) 
 
 
 def _differ(verdict: Verdict) -> str:
-    """Return how many tests stand out after correction, of those that are tested."""
+    """Return the number of tests that are significant after correction, out of those that are tested."""
     if not verdict.tests:
         return f"{len(verdict.measured)} measured"
     return f"{len(verdict.marked)} of {len(verdict.tests)}"
@@ -171,9 +171,9 @@ def _place(d: float, cells: int) -> int:
 
 
 def _drawn(verdict: Verdict, cells: int) -> str:
-    """Return the zero line, the interval and the mark at D; without D, only the zero line.
+    """Return the zero line, the interval and the mark at D, or only the zero line if there is no D.
 
-    An interval that excludes 0 is drawn next to the zero line, one that contains 0 across it.
+    An interval that excludes 0 is drawn next to the zero line; an interval that contains 0 is drawn across it.
     """
     line = [" "] * cells
     zero = _place(0, cells)
@@ -281,7 +281,7 @@ def _letter(place: int) -> str:
 
 
 def reasons(verdicts: Sequence[Verdict], alpha: float) -> Iterator[str]:
-    """Yield for each topic its outcome, why, what can be said, and what to compare its size with."""
+    """Yield, for each topic, its outcome, the reason, what can be said, and what its size can be compared with."""
     models = list(dict.fromkeys((one.model, one.options) for one in verdicts))
     names = dict(zip(models, statements.labels(models), strict=True))
     several = len({(one.model, one.options, one.metric) for one in verdicts}) > 1
@@ -322,7 +322,7 @@ def how_tested(rows: Sequence[Result]) -> str:
     return f"{tails}, by {units}"
 
 
-_TAILS = {"greater": "one-sided (greater)", "less": "one-sided (less)", "observed": "on the side observed"}
+_TAILS = {"greater": "one-sided (greater)", "less": "one-sided (less)", "observed": "on the observed side"}
 
 
 def notes(run: Run) -> Iterator[str]:
@@ -339,7 +339,9 @@ def notes(run: Run) -> Iterator[str]:
 
 
 def _agreement(run: Run) -> Iterator[str]:
-    """Yield which metrics rank the models, or the tests of one model, most differently; nothing for a single metric."""
+    """Yield which metrics rank the models, or the tests of one model, most differently; yield nothing for a single
+    metric.
+    """
     agreement = run.agreement
     if agreement is None:
         return
@@ -355,14 +357,16 @@ def _agreement(run: Run) -> Iterator[str]:
             else ""
         )
         yield (
-            f"Metrics rank the models differently in {len(apart)} of {counted(len(agreement.pairs), 'pair')}; "
-            f"farthest apart: {first} and {second}, Kendall's tau {format_effect(found.tau).strip()}{over}."
+            f"Metrics rank the models differently in {len(apart)} of "
+            f"{counted(len(agreement.pairs), 'pair')}; {first} and {second} differ most, with Kendall's "
+            f"tau {format_effect(found.tau).strip()}{over}."
         )
     elif any(pair.of_models for pair in agreement.pairs):
         yield "All metrics rank the models alike."
     else:
         pair = min(agreement.pairs, key=lambda pair: (math.isnan(pair.of_tests), pair.of_tests))
         yield (
-            f"Which tests are farthest from no bias? The metrics that disagree most are {pair.metrics[0]} and "
-            f"{pair.metrics[1]}, Kendall's tau {format_effect(pair.of_tests).strip()} over {agreement.tests} tests."
+            f"The metrics that disagree most on which tests show the most bias are {pair.metrics[0]} and "
+            f"{pair.metrics[1]}, with Kendall's tau {format_effect(pair.of_tests).strip()} over "
+            f"{agreement.tests} tests."
         )

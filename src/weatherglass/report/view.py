@@ -1,7 +1,7 @@
 """Arrange a run for every screen, with models as columns and tests by topic as rows, and as plain JSON.
 
-No number is computed here. Verdicts, agreement of metrics, families, power and warnings are in run.json, and results in
-the journal, both written by the run. The view combines them, and adds the name and mark of each result.
+This module computes no numbers. The run writes verdicts, agreement of metrics, families, power and warnings to
+run.json, and results to the journal. The view combines them, and adds the name and mark of each result.
 """
 
 from __future__ import annotations
@@ -29,70 +29,70 @@ CONTEXTS = {
     "pair": "sentence pair",
     "": "not recorded",
 }
-"""Names of contexts for readers."""
+"""Readable names of contexts."""
 
 NO_TOPIC = "other tests"
 """The heading of tests without a topic."""
 FORMAT = 1
-"""Version of a view; increased when an entry is renamed or changes its meaning."""
+"""The version of a view; it is increased when an entry is renamed or changes its meaning."""
 VIEW_ENTRIES = ("view", "label", "folder", "lacking", "notices", "result_keys", "columns", "rows", "results")
 """Entries of a view that run.json does not have."""
 LONGEST_LABEL = 28
-"""Letters of a model's name in a heading; the front of a longer one is left out."""
+"""The number of letters of a model's name in a heading; the start of a longer name is left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A model with its options in one run: a column of the table."""
+    """A model with its options in one run, which is a column of the table."""
 
     run: int
     model: str
     options: str
     label: str
-    """The model's name; with options or run if several columns have the same name."""
+    """The model's name, with its options or run if several columns have the same name."""
     short: str
-    """The end of the label, by which models are distinguished."""
+    """The end of the label, which distinguishes models."""
 
 
 @dataclass(frozen=True, slots=True)
 class TestRow:
-    """A row of the table: the test, or the part of it that a metric takes, with its topic, context and sets."""
+    """A row of the table, which is a test, or the part of it that a metric takes, with its topic, context and sets."""
 
     name: str
     title: str
     """The meaning of a positive d, in words."""
     words: str
-    """Which words are used, and in which context."""
+    """The words that are used, and their context."""
     context: str
     topic: str
     categories: tuple[str, ...]
     roles: tuple[str, ...]
-    """X, Y, A, …: the role of each category."""
+    """The role of each category: X, Y, A, …"""
 
     __test__ = False  # not a test class for pytest
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Columns, rows and results of a report, and the cell of each result."""
+    """The columns, rows and results of a report, and the cell of each result."""
 
     subjects: list[Subject]
     tests: list[TestRow]
     metrics: list[str]
     infos: list[MetricInfo]
-    """What each metric declares."""
+    """The facts that each metric declares."""
     topics: dict[str, list[int]]
-    """The numbers of the tests of each topic, in order; controls and tests without a topic last."""
+    """The numbers of the tests of each topic, in order; controls and tests without a topic come last."""
     results: list[Result]
     places: list[tuple[int, int, int]]
-    """Subject, test and metric of each result."""
+    """The subject, test and metric of each result."""
 
     def cells(self, metric: int) -> dict[tuple[int, int], int]:
         """Return the number of the result in each cell of one metric's matrix, by test and subject."""
         return {(t, s): number for number, (s, t, m) in enumerate(self.places) if m == metric}
 
     def results_of(self, subject: int) -> list[Result]:
-        """Return the results of one model, under all metrics."""
+        """Return the results of one model under all metrics."""
         return [r for r, (s, _, _) in zip(self.results, self.places, strict=True) if s == subject]
 
 
@@ -149,9 +149,9 @@ def _labelled(keys: Sequence[tuple[int, str, str]], runs: Sequence[Run]) -> list
 
 
 def view(run: Run) -> dict[str, Any]:
-    """Return a run as plain JSON: the entries of run.json, and `VIEW_ENTRIES`.
+    """Return a run as plain JSON, with the entries of run.json and `VIEW_ENTRIES`.
 
-    `columns` are the models, `rows` the tests with their names for readers; `results` are in the order of the run, each
+    `columns` are the models, and `rows` are the tests with readable names. `results` are in the order of the run, each
     with the numbers of its column and row, its mark, its direction in words and the p that papers would print.
     """
     layout = lay_out([run])

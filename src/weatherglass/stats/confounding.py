@@ -13,18 +13,18 @@ import numpy as np
 from weatherglass.stats.interval import two_sided_p, upper_point
 
 LARGEST_LEVEL = 0.10
-"""A test is measured, not tested, if p ≤ 0.05 would occur by chance with a larger probability than this."""
+"""The largest acceptable probability of p ≤ 0.05 by chance; above it, a test is measured but not tested."""
 NOMINAL = 0.05
 LEAST_SHARED = 0.5
-"""The least share of their templates that X and Y must have in common, relative to the larger number."""
+"""The smallest share of templates, relative to the larger number, that X and Y must have in common."""
 NO_NOISE = 1e-12
 MOST_NAMED = 4
-"""Largest number of tokens in a message."""
+"""The largest number of tokens in a message."""
 
 TOKEN = re.compile(r"\w+(?:['’]\w+)*")
 
 Text = Sequence[str]
-"""The tokens of a text in lower case; the encoder's pieces if they are known."""
+"""The tokens of a text in lower case, which are the encoder's pieces if they are known."""
 Unit = Sequence[Text]
 """The texts of one word."""
 
@@ -37,19 +37,19 @@ class TokenContrast:
     share_x: float
     share_y: float
     piece: bool = False
-    """Whether it is part of a longer word in some text, not always a whole word."""
+    """Whether the token is part of a longer word in some text, instead of always a whole word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Confounding:
-    """Why a test is measured, not tested."""
+    """The reasons why a test is measured but not tested."""
 
     level: float
     """The probability of p ≤ 0.05 if tokens were independent noise."""
     tokens: tuple[TokenContrast, ...]
-    """The tokens with the largest difference of shares; empty if only templates differ."""
+    """The tokens with the largest difference in shares; empty if only templates differ."""
     templates: tuple[int, int, int] | None
-    """The numbers of templates of X, of Y and in common, if too few are in common."""
+    """The number of templates of X, of Y, and in common, if too few are in common."""
 
 
 def confounding(
@@ -58,7 +58,7 @@ def confounding(
     x_templates: Collection[str] = (),
     y_templates: Collection[str] = (),
 ) -> Confounding | None:
-    """Return why the permutation test by words would not be valid; None if it is valid.
+    """Return why a permutation test by words would be invalid, or None if it is valid.
 
     Args:
         x: the units of X.
@@ -77,7 +77,7 @@ def confounding(
 
 
 def described(found: Confounding, n_x: int, n_y: int) -> str:
-    """Return one line that says why a test is measured, not tested.
+    """Return one line that explains why a test is measured but not tested.
 
     >>> he = TokenContrast("he", 1.0, 0.0), TokenContrast("his", 1.0, 0.0)
     >>> described(Confounding(0.7, he, None), 8, 8)
@@ -100,18 +100,20 @@ def _shares(tokens: Sequence[TokenContrast], of_x: bool) -> str:
     (share, rest), (one, other) = (shares, "XY") if of_x else (shares[::-1], "YX")
     if share == 1 and rest == 0:
         return f"every {one} text contains {listed}, but no {other} text does"
-    return f"{100 * share:.0f} % of {one} texts contain {listed}, {100 * rest:.0f} % of {other} texts do"
+    return (
+        f"{100 * share:.0f} % of {one} texts contain {listed}, but only {100 * rest:.0f} % of {other} texts"
+    )
 
 
 def _listed(tokens: Sequence[TokenContrast], noun: str, piece: bool) -> str:
-    """Return a phrase that lists the words, or the pieces, among the tokens."""
+    """Return a phrase that lists the words or pieces among the tokens."""
     names = [f"'{_shown(token.token)}'" for token in tokens if token.piece is piece]
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return f"the {noun}{'s' if len(names) > 1 else ''} {', '.join(names[:MOST_NAMED])}{more}" if names else ""
 
 
 def _shown(piece: str) -> str:
-    """Return a piece without the marks of the beginning or the inside of a word that tokenizers add."""
+    """Return a piece without the marks that tokenizers add for the beginning or the inside of a word."""
     return piece.lstrip("▁Ġ").removeprefix("##") or piece
 
 
@@ -125,7 +127,7 @@ def is_whole_word(piece: str, text: str) -> bool:
 
 
 def tokens_of(text: str) -> list[str]:
-    """Return the words of a text in lower case, for encoders with unknown pieces."""
+    """Return the words of a text in lower case, for encoders whose pieces are unknown."""
     return TOKEN.findall(text.lower())
 
 
@@ -164,7 +166,7 @@ def expected_level(x: Sequence[Unit], y: Sequence[Unit]) -> float:
 
 
 def largest_contrasts(x: Sequence[Unit], y: Sequence[Unit]) -> tuple[TokenContrast, ...]:
-    """Return the tokens whose shares of texts differ most, including all ties, sorted."""
+    """Return the tokens whose shares of texts differ most, including ties, in sorted order."""
     shares = []
     for units in (x, y):
         texts = [set(text) for unit in units for text in unit]

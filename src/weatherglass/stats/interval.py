@@ -1,4 +1,4 @@
-"""Build confidence intervals of an effect that agree with its p, and jackknife variances (docs/methods 10)."""
+"""Build confidence intervals of an effect that agree with its p, and compute jackknife variances (docs/methods 10)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ class Interval:
 
 
 def upper_point(tail: Vector | float, df: Vector | float) -> Vector:
-    """Return the point that t(df) exceeds with probability `tail`, also for tails that are too small for 1 − tail."""
+    """Return the point that t(df) exceeds with probability `tail`, even for tails so small that 1 − tail is rounded to
+    1.
+    """
     from scipy.special import stdtrit  # imported here, so that reading a finished run does not wait for it
 
     return np.asarray(-stdtrit(df, np.maximum(tail, SMALLEST)), dtype=np.float64)
@@ -63,8 +65,8 @@ def ends(
         g: the estimate, of either sign.
         at_zero: Q₀.
         at_estimate: Q₁.
-        significant: whether p is at most 1 − level. This is equivalent to g² ≥ Q₀, but decided only once, so that an
-            interval and its p do not disagree because of rounding.
+        significant: whether p is at most 1 − level. This is equivalent to g² ≥ Q₀, but is decided only once, so that
+            rounding cannot make an interval and its p disagree.
         shrink: k, which removes the bias of g from the near end of a significant effect.
     """
     size = np.abs(g)
@@ -84,14 +86,14 @@ def ends(
 
 
 class Reason(StrEnum):
-    """Why an interval or an effect size is not estimable."""
+    """A reason why an interval or an effect size is not estimable."""
 
     TOO_FEW_WORDS = "not estimable: a target set has fewer than 2 words"
     NO_SPREAD = "not estimable: the scores do not vary within X and Y"
-    ONE_WORD_SPREAD = "not estimable: without one of the words the scores do not vary within X and Y"
+    ONE_WORD_SPREAD = "not estimable: without one of the words, the scores do not vary within X and Y"
     TOO_FEW_ATTRIBUTES = "not estimable: an attribute set has fewer than 3 words"
     NO_ATTRIBUTES = "not estimable: a test of pairs has no attribute words"
-    NOISE = "not estimable: the attributes disagree about these words (score reliability below 0.1)"
+    NOISE = "not estimable: the attribute words disagree about the target words (score reliability below 0.1)"
 
 
 def jackknife_variance(without_each: Vector) -> Vector:

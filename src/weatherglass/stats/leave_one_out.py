@@ -1,6 +1,6 @@
 """Compute d and p without each word, attribute or template (docs/methods 10.2 and 10.5).
 
-The time is linear in the size of the table. For the statistic `mean`, everything follows from residuals that are
+The time is linear in the size of the table. For the statistic `mean`, all values follow from residuals that are
 computed once. For other statistics, leaving out a word does not change the scores of other words, and leaving out an
 attribute removes one entry from each word's sorted row.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weatherglass.stats import Significance
 
 LOST = 1e-12
-"""A sum of squares counts as 0 if it decreases to this share when a word is left out."""
+"""The share to which a sum of squares must decrease, when a word is left out, to count as 0."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +39,7 @@ class WithoutWord:
 
 
 def each_words(scale: Scale, of_x: float, of_y: float) -> Vector:
-    """Return an array with one number for every word of X and another for every word of Y."""
+    """Return an array with one given number for every word of X and another for every word of Y."""
     return np.repeat(np.array([of_x, of_y], dtype=np.float64), [scale.n_x, scale.n_y])
 
 
@@ -76,7 +76,9 @@ def mean_without_each(rows: Matrix) -> Matrix:
 
 
 def order_statistic_without_each(rows: Matrix, *places: int) -> Matrix:
-    """Return the mean of some order statistics of each row, without each of its entries; NaN for a row of one."""
+    """Return the mean of some order statistics of each row, without each of its entries; NaN for a row with one
+    entry.
+    """
     if rows.shape[-1] == 1:
         return np.full(rows.shape, np.nan)
     order = np.argsort(rows, axis=-1, kind="stable")
@@ -132,7 +134,7 @@ def nearest_pair_without_each(to_a: Matrix, to_b: Matrix) -> tuple[Matrix, Matri
     from_a = order < to_a.shape[-1]
 
     def gaps(apart: int) -> Matrix:
-        """Return the gaps between entries of different sets, this many places apart; infinite within one set."""
+        """Return the gaps between entries of different sets, `apart` places apart; infinite within one set."""
         gap = ranked[..., apart:] - ranked[..., :-apart]
         return np.where(from_a[..., apart:] == from_a[..., :-apart], np.inf, gap)
 
@@ -161,7 +163,8 @@ def scores_without_attributes(
         to_a: raw measures, one row per word and one column per attribute of A.
         to_b: the same for B.
         orientation: +1 for a similarity, −1 for a distance; ignored for eq2.
-        association: computes scores from sorted rows; a user's statistic is recomputed with it for each attribute.
+        association: a function that computes scores from sorted rows; it recomputes a user's statistic without each
+            attribute.
     """
     if statistic == "eq2":
         return nearest_pair_without_each(to_a, to_b)
@@ -184,11 +187,11 @@ def scores_without_attributes(
 
 
 CLEARLY_BELOW = 5
-"""A removal is not tested exactly if the p of its t-test is below alpha divided by this."""
+"""A divisor: a removal is not tested exactly if the p of its t-test is below alpha divided by this number."""
 
 
 class LeftOut(NamedTuple):
-    """d without one word, or without one sentence template."""
+    """The effect size d without one word or one sentence template."""
 
     kind: str
     """Either "word" or "template"."""
@@ -196,10 +199,11 @@ class LeftOut(NamedTuple):
     """The set of the word; all four sets for a template."""
     name: str
     effect_size: float | None
-    """None if all remaining scores are equal."""
+    """d; None if all remaining scores are equal."""
     p_value: float | None = None
-    """p without it. It is computed only if the result is significant and might not be without it, and for the largest
-    p of each kind."""
+    """p without the word or template. It is computed if a significant result might not be significant without it, and
+    for the largest p of each kind.
+    """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -231,7 +235,7 @@ def removals_of_words(
 def removals_of_attributes(
     without: Matrix, n_x: int, role: str, names: Sequence[str], ddof: int
 ) -> Iterator[Removal]:
-    """Yield d without each attribute, from the scores of words (rows) without each attribute (columns)."""
+    """Yield d without each attribute, using the scores of words (rows) without each attribute (columns)."""
     if len(names) < 2:
         return
     centred = within(without.T, n_x, ddof)
@@ -245,7 +249,7 @@ def tested(
     p_value: float,
     alpha: float,
 ) -> tuple[LeftOut, ...]:
-    """Return the removals, with p of those without which a significant result might not be significant.
+    """Return the removals, with p for those that might make a significant result non-significant.
 
     p is not computed if the t-test is far below alpha, or if rough bounds of p are below alpha. The removal with the
     largest p of each kind is always tested.

@@ -18,9 +18,9 @@ from weatherglass.stats import DEFAULT_CORRECTION
 from weatherglass.stats.scale import NO_SPREAD
 
 ADJUSTMENTS = ("holm", "benjamini-hochberg")
-"""The corrections that need only the p-values."""
+"""The corrections that need only p-values."""
 CORRECTIONS = (*ADJUSTMENTS, "westfall-young")
-"""The corrections of a run; Westfall and Young's needs the scores, too."""
+"""The corrections that a run offers; Westfall and Young's also needs the scores."""
 
 
 def adjust(
@@ -29,9 +29,10 @@ def adjust(
     """Return adjusted p-values in the given order; a row is significant after correction if its value is ≤ alpha.
 
     Args:
-        p_values: one p per row, NaN for a row without p. A NaN ranks last, counts in the family and stays NaN.
+        p_values: one p per row, NaN for a row without p. A NaN is ranked last, is counted in the family, and is
+            returned as NaN.
         method: "holm" (step-down, family-wise error) or "benjamini-hochberg" (step-up, false discovery rate).
-        family: the size N of the family, by default the number of rows. If it is larger, missing rows rank last.
+        family: the size N of the family, by default the number of rows. If it is larger, missing rows are ranked last.
 
     Raises:
         WeatherglassError: if the family is smaller than the number of rows, or a p is not in [0, 1].
@@ -60,14 +61,15 @@ def adjust(
 
 
 def adjust_groups(within: Sequence[Vector], groups: int | None = None) -> list[Vector]:
-    """Return the p of tests in groups, adjusted by Holm between groups, from their p adjusted within each group.
+    """Return the p-values of tests in groups, adjusted with Holm's method between groups, given p-values adjusted
+    within groups.
 
     A group is represented by its smallest p. A test is rejected if its p within the group is at most alpha divided by
     the number of groups in Holm's step, so that the family-wise error over all groups is at most alpha.
 
     Args:
         within: the adjusted p of the tests of each group.
-        groups: the number of groups, if it is larger than the number of given ones.
+        groups: the number of groups, if there are more than the given ones.
     """
     size = len(within) if groups is None else groups
     smallest = np.array([p.min() for p in within])
@@ -82,7 +84,7 @@ def adjust_groups(within: Sequence[Vector], groups: int | None = None) -> list[V
 
 
 ENUMERATED = 100_000
-"""All labellings are enumerated if there are at most this many."""
+"""The largest number of labellings that are enumerated."""
 DRAWS = 9_999
 AT_A_TIME = 4_096
 TIE = 1e-12
@@ -93,7 +95,7 @@ EXTREME: Mapping[Alternative, Callable[[Matrix], Matrix]] = {
     "greater": np.positive,
     "less": np.negative,
 }
-"""Functions that make extreme values large, by alternative."""
+"""Functions that make extreme values large, by alternative hypothesis."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +106,7 @@ class MaxT:
     exact: bool
     """Whether every labelling was enumerated."""
     labellings: int
-    """Number of evaluated labellings, including the observed one."""
+    """The number of evaluated labellings, including the observed one."""
 
 
 def westfall_young(
@@ -143,7 +145,7 @@ def westfall_young(
 def every_labelling(n: int, n_x: int) -> tuple[Matrix, ...]:
     """Return every choice of n_x words for X in batches of some thousand rows: 1 where a word is in X, else 0.
 
-    The result is cached, because lists of the same size follow one another; it has at most a dozen MB.
+    The result is cached, because many tests in a row have the same size; it takes at most about 12 MB.
     """
     rows = itertools.combinations(range(n), n_x)
     chunks = iter(lambda: list(itertools.islice(rows, AT_A_TIME)), [])

@@ -2,7 +2,8 @@
 
 If the scores of every specification have mean 0 and sd 1, which no relabelling changes, d is linear in the labels.
 Therefore the mean of d over specifications is the d of one set of scores, the standardised scores averaged over
-specifications. Its p is that of section 3, which is exact and takes as long for a thousand specifications as for one.
+specifications. Its p is computed as in section 3; it is exact and takes as long for a thousand specifications as for
+one.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from weatherglass.stats.leave_one_out import effect_sizes_without_words
 from weatherglass.stats.scale import NO_SPREAD, within
 
 EACH = Budget(seconds=0.01)
-"""The budget of p for a single specification; if counting takes longer, bounds within 1 % are sufficient."""
+"""The budget of p for a single specification; if counting takes longer, bounds within 1 % are enough."""
 
 
 def standardised(scores: Matrix) -> Matrix:
@@ -60,7 +61,8 @@ def joint_test(scores: Matrix, n_x: int, budget: Budget | None = None) -> JointT
     """Test the mean of d over all specifications, each with the same weight.
 
     Args:
-        scores: one row per word (X first) and one column per specification; one with equal scores counts as d = 0.
+        scores: one row per word (X first) and one column per specification; a specification with equal scores counts
+            as d = 0.
         n_x: the number of words in X.
         budget: the budget of an exact method.
     """
@@ -74,7 +76,7 @@ def joint_test(scores: Matrix, n_x: int, budget: Budget | None = None) -> JointT
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Specifications:
-    """Results of each specification alone."""
+    """The results of each specification alone."""
 
     d: Vector
     p: Vector
@@ -163,7 +165,7 @@ def decompose(table: Table, choices: Sequence[str]) -> Decomposition:
 
 
 def _mean_over_others(table: Table, *axes: int) -> Table:
-    """Return the mean over all other axes, which are kept with length 1."""
+    """Return the mean over all other axes, keeping them with length 1."""
     others = tuple(axis for axis in range(table.ndim) if axis not in axes)
     return np.asarray(table.mean(axis=others, keepdims=True))
 
@@ -200,7 +202,7 @@ def _weighted(tables: Sequence[dict[str, float]], weights: Vector) -> dict[str, 
 
 RANDOM_HALVES = 500
 LEAST = 4
-"""The shortest list that has halves of two words."""
+"""The length of the shortest list whose halves have two words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,11 +211,11 @@ class Halves:
 
     d: float
     first: float | None
-    """d with the first half of every list, in its written order; None if the scores are equal."""
+    """d with the first half of every list in its original order; None if the scores are equal."""
     second: float | None
     low: float
     high: float
-    """The ends of the middle 95 % of d over random halves."""
+    """The ends of the central 95 % of d over random halves."""
     turned: float
     """The share of random halves for which d has the opposite sign."""
     draws: int

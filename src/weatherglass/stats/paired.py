@@ -1,17 +1,19 @@
 """Test the change of an effect between two models that scored the same words, by a paired jackknife.
 
-The difference of the two g without each word, the same word in both, has the jackknife variance v. It is too large
-by about ν/(ν − 1), because s_w without a word has only ν − 1 degrees of freedom; so t(ν) is asked about the change
-over √(v·(ν − 1)/ν). The factor was chosen among three by simulation: of unchanged 8 + 8 effects v alone marks 3.5 to
-4.8 %, this factor 4.2 to 5.5 %, (ν − 2)/ν 4.9 to 6.3 % (normal scores, models that correlate at 0 to 0.9, d 0 to 1.4,
-20 000 repetitions per cell). `python -m benchmarks.coverage paired` measures it, from 8 to 64 units.
+The jackknife leaves the same word out of both models and computes v, the variance of the difference of the two g. v is
+too large by a factor of about ν/(ν − 1), because s_w without a word has only ν − 1 degrees of freedom. The change
+divided by √(v·(ν − 1)/ν) is therefore compared with t(ν). This factor was chosen among three by simulation. For
+unchanged effects with 8 + 8 words, a test at 5 % rejects in 3.5 to 4.8 % of cases with v alone, in 4.2 to 5.5 % with
+this factor, and in 4.9 to 6.3 % with (ν − 2)/ν (normal scores, correlation of the models from 0 to 0.9, d from 0 to
+1.4, 20 000 repetitions per cell). `python -m benchmarks.coverage paired` repeats the simulation for 8 to 64 units.
 
-For random attributes, each attribute word (and template) is left out of both models as well, and the interaction of
-words and attributes, which both jackknives contain, is subtracted once, as in the crossed t-test of docs/methods 10.2.
-Two models differ in the vectors of attribute words, too: if these count as fixed, noise in them passes for a change.
+For random attributes, each attribute word (and template) is also left out of both models. The interaction of words and
+attributes, which both jackknives contain, is subtracted once, as in the crossed t-test of docs/methods 10.2. Two
+models also differ in the vectors of attribute words; if these count as fixed, their noise is mistaken for a change.
 
-Limits: at 8 + 8, t5 scores mark 3.3 to 6.3 % and skewed ones 2.8 to 7.4 %. Where the effect did change, from 0.7 to
-1.4, the interval of the change misses it in up to 10 % (8 + 8) and 8 % (25 + 25) of runs, 12 % with skewed scores.
+The test has limits. With 8 + 8 words, it rejects in 3.3 to 6.3 % of cases for t5 scores and in 2.8 to 7.4 % for skewed
+scores. If the effect does change, from 0.7 to 1.4, the interval of the change misses it in up to 10 % (8 + 8 words)
+and 8 % (25 + 25 words) of runs, and in 12 % with skewed scores.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ from weatherglass.stats.scale import Scale, Within, within
 from weatherglass.stats.topic import AttributeTables
 
 SAME_G = 1e-6
-"""Below this change the slope of d is taken at a point: a quotient of two differences would be rounding."""
+"""The change of g below which the slope of d is taken at a point, since a quotient of two differences would be mostly
+rounding error.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +52,9 @@ class PairedChange:
     """d of the first model."""
     after: float
     p: float | None
-    """Two-sided, of no change."""
+    """The two-sided p of the hypothesis of no change."""
     interval: Interval | None
-    """The interval of the change of d; it excludes 0 exactly if p ≤ 1 − level."""
+    """The interval of the change of d; it excludes 0 if and only if p ≤ 1 − level."""
     reason: Reason | None = None
 
     @property
@@ -61,13 +65,17 @@ class PairedChange:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Levels:
-    """How an effect in one model depends on the levels of one factor: the words of A, those of B, or templates."""
+    """The dependence of an effect in one model on the levels of one factor: the words of A, the words of B, or
+    templates.
+    """
 
     names: Sequence[Hashable]
     without: Vector
     """g without each level."""
     interaction: Matrix | None = None
-    """Words (X first) × levels, without column means of each target set and row means; None if it is not known."""
+    """A table of words (X first) × levels, minus the column means of each target set and the row means; None if it is
+    unknown.
+    """
 
     def influence(self, scores: Within, on_d: bool) -> Vector:
         """Return the jackknife deviation of each level, whose sum of squares is the variance over levels."""
@@ -76,7 +84,7 @@ class Levels:
         return np.asarray(np.sqrt((k - 1) / k) * (values - values.mean(axis=-1, keepdims=True)))
 
     def cells(self, scores: Within, on_d: bool) -> Matrix:
-        """Return what each pair of a word and a level adds, whose sum of squares is in both jackknives."""
+        """Return the contribution of each pair of a word and a level, whose sum of squares is in both jackknives."""
         assert self.interaction is not None
         k, scale = self.interaction.shape[-1], scores.scale
         m = each_words(scale, scale.n_x, scale.n_y)
@@ -91,9 +99,10 @@ class Levels:
 
 
 def levels_of(tables: AttributeTables, scores: Within) -> dict[str, Levels]:
-    """Return the levels of A, of B and of templates; templates only where there are 3 or more.
+    """Return the levels of A, of B and, if there are 3 or more, of templates.
 
-    Empty if a set has fewer than 3 attribute words: the effect is not estimable for random attributes then.
+    The result is empty if a set has fewer than 3 attribute words, since the effect for random attributes is then not
+    estimable.
 
     Args:
         tables: the attribute tables, with one row per score.
@@ -130,18 +139,18 @@ class PairedJackknife:
 
     @property
     def p(self) -> Vector:
-        """Return the two-sided p of no change; 1 where the models agree."""
+        """Return the two-sided p of the hypothesis of no change; 1 where the models agree."""
         change = self.after - self.before
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(change == 0, 0.0, change / np.sqrt(self.variance_of_g))
         return two_sided_p(t, self.df_of_g)
 
     def ends(self, alpha: float) -> tuple[Vector, Vector]:
-        """Return the low and high end of each interval of the change of d, which exclude 0 exactly if p ≤ alpha.
+        """Return the low and high end of each interval of the change of d, which exclude 0 if and only if p ≤ alpha.
 
-        As in docs/methods 10, the half-width at no change is that of the test on g, converted to d by the slope between
-        the two estimates; at the estimate it is that of the change of d itself. One slope cannot convert two effects
-        that differ, since it varies with what the models have in common.
+        As in docs/methods 10, the half-width at no change is that of the test of g, converted to d with the slope
+        between the two estimates. At the estimate, the half-width is that of the change of d itself. A single slope
+        cannot convert two different effects, since it varies with what the models have in common.
         """
         change = self.scale.effect_size(self.after) - self.scale.effect_size(self.before)
         at_zero = upper_point(alpha / 2, self.df_of_g) ** 2 * self.variance_of_g * self._slope() ** 2
@@ -159,7 +168,9 @@ class PairedJackknife:
 def paired_jackknife(
     before: Within, after: Within, factors: Sequence[tuple[Levels, Levels]] = ()
 ) -> PairedJackknife:
-    """Leave each word, and each level of the factors, out of both models at once; without factors they are fixed."""
+    """Leave each word, and each level of the factors, out of both models at once; without factors, attributes are
+    fixed.
+    """
     (of_g, df_of_g), (of_d, df_of_d) = (_variance((before, after), factors, on_d) for on_d in (False, True))
     return PairedJackknife(before.scale, before.g, after.g, of_g, df_of_g, of_d, df_of_d)
 
@@ -193,7 +204,7 @@ def _variance(
 
 
 def _change(levels: tuple[Levels, Levels], values: Sequence[Vector]) -> Vector:
-    """Return the second model's values minus the first's, by level; a model without a level has 0 there."""
+    """Return the second model's values minus the first's, by level; the value of a level that a model lacks is 0."""
     names = dict.fromkeys((*levels[0].names, *levels[1].names))
     at = {name: place for place, name in enumerate(names)}
     change = np.zeros((*values[0].shape[:-1], len(at)))
@@ -214,11 +225,11 @@ def paired_change(
 
     Args:
         before: the scores of the first model.
-        after: the scores of the second.
+        after: the scores of the second model.
         n_x: the number of words in X.
         alpha: the interval is at level 1 − alpha.
         ddof: the delta degrees of freedom of the sd in d.
-        factors: attribute words of A, of B, and templates, in both models; without them they are fixed.
+        factors: the attribute words of A and B, and the templates, in both models; if omitted, they are fixed.
     """
     first, second = (within(np.asarray(scores, dtype=np.float64), n_x, ddof) for scores in (before, after))
     d = [float(model.scale.effect_size(model.g)) for model in (first, second)]

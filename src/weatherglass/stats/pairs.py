@@ -1,6 +1,6 @@
-"""Test shares of sentence pairs: exact sign flips over units, and intervals that agree with p (docs/methods 16).
+"""Test shares of sentence pairs by exact sign flips over units, with intervals that agree with p (docs/methods 16).
 
-A unit is a pair, or all pairs of one term or template: these are scored by the same words, so their signs flip
+A unit is a pair, or all pairs of one term or template. The pairs of a unit share words, so their signs are flipped
 together. The score of a unit is the number of its pairs in which the first sentence is more probable minus the number
 in which the second one is; for a mean over terms, it is that difference divided by the number of pairs.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LARGEST_SUM = 20_000
 """The largest sum of absolute integer scores for which the distribution is computed exactly."""
 STEPS = 2_048
-"""Grid steps in the mean absolute score, if scores are rounded to a grid for bounds of p."""
+"""The number of grid steps in the mean absolute score, if scores are rounded to a grid for bounds of p."""
 WORK = 400_000_000
 """The number of additions that bounds of p may take, about 0.3 s."""
 
@@ -37,11 +37,15 @@ class StereoSetFigures(NamedTuple):
     """The three figures of StereoSet, each from 0 to 100 (Nadeem et al. 2021)."""
 
     lms: float
-    """The language modelling score: how often a related sentence is more probable than the unrelated one."""
+    """The language modelling score, the share of cases in which a related sentence is more probable than the unrelated
+    one.
+    """
     ss: float
-    """The stereotype score: how often the stereotype is more probable than the anti-stereotype; 50 without bias."""
+    """The stereotype score, the share of cases in which the stereotype is more probable than the anti-stereotype; 50
+    means no bias.
+    """
     icat: float
-    """lms · min(ss, 100 − ss)/50: 100 for a model that is never wrong and never biased."""
+    """The combined score lms · min(ss, 100 − ss)/50, which is 100 for a model that is never wrong and never biased."""
 
 
 def stereoset_figures(
@@ -65,11 +69,13 @@ class Share:
     """The share of pairs whose first sentence is more probable, in per cent; a tie counts as half."""
 
     leads: Integers
-    """By unit: pairs in which the first sentence is more probable, minus those in which the second one is."""
+    """For each unit, the number of pairs with the first sentence more probable minus the number with the second
+    one.
+    """
     sizes: Integers
     """The number of pairs of each unit."""
     over_units: bool = False
-    """Whether the value is the mean of the units' shares, as in StereoSet, and not the share of all pairs."""
+    """Whether the value is the mean of the units' shares, as in StereoSet, instead of the share of all pairs."""
 
     @property
     def scores(self) -> Vector:
@@ -90,7 +96,7 @@ class Share:
     def variance(self) -> float:
         """Return K, where the variance of the value, as a share of 1, is K·4θ(1 − θ) if the true share is θ.
 
-        K is estimated from the variance between units, and it is at least that of independent pairs.
+        K is estimated from the variance between units, and is at least as large as for independent pairs.
         """
         units, w = len(self.leads), self.value / 100
         expected = 2 * w - 1 if self.over_units else (2 * w - 1) * self.sizes
@@ -109,12 +115,12 @@ def share_of(first: Vector, second: Vector, units: Integers, over_units: bool = 
 
     Args:
         first: the score of the first sentence of each pair.
-        second: the score of the second one.
+        second: the score of the second sentence of each pair.
         units: the unit of each pair, numbered from 0 without a gap.
-        over_units: whether units count equally, and not pairs.
+        over_units: whether units, rather than pairs, count equally.
     """
     if not len(first) or not (np.isfinite(first).all() and np.isfinite(second).all()):
-        raise UnitError("pairs need at least one pair, and all scores finite")
+        raise UnitError("there must be at least one pair, and all scores must be finite")
     leads = np.bincount(units, np.sign(first - second))
     return Share(np.rint(leads).astype(np.int64), np.bincount(units), over_units)
 
@@ -124,9 +130,9 @@ def flip_test(
 ) -> Significance:
     """Return the share of the sign patterns whose sum is at least as extreme as that of the scores.
 
-    Up to 36 scores, all patterns are counted. Beyond, integer scores have an exact distribution (a binomial one if all
-    have the same size); other scores are rounded to a grid, whose distribution gives certified bounds of p; if there
-    are too many, signs are drawn.
+    For up to 36 scores, all patterns are counted. For more, integer scores have an exact distribution, which is
+    binomial if all have the same size. Other scores are rounded to a grid, whose distribution gives certified bounds
+    of p. If there are too many scores, signs are drawn.
 
     >>> flip_test(np.ones(40), "greater", np.random.default_rng(0)).p_value == 2**-40
     True
@@ -167,10 +173,10 @@ def _upper_tails(sizes: Integers) -> Vector:
 
 
 def share_interval(share: Share, p: float, alpha: float) -> tuple[float, float] | None:
-    """Return the interval of a share in per cent; it excludes 50 exactly if the two-sided p is at most alpha.
+    """Return the interval of a share in per cent; it excludes 50 if and only if the two-sided p is at most alpha.
 
-    The ends solve (w − θ)² = t²·K·4θ(1 − θ), so they are never outside 0 to 100. K is `Share.variance` or, where t with
-    this K contradicts p, the K with which t has this p.
+    The ends solve (w − θ)² = t²·K·4θ(1 − θ), so they are never outside 0 to 100. K is `Share.variance` or, where t
+    with this K contradicts p, the K with which t has this p.
     """
     units = len(share.leads)
     if units < 2:

@@ -1,4 +1,4 @@
-"""Compute the power of a test for given sizes, and the smallest effect that it detects with a given power."""
+"""Compute the power of a test for given sizes, and the smallest effect detected with a given power."""
 
 from __future__ import annotations
 
@@ -67,7 +67,9 @@ def minimum_detectable_effect_size(
 
 
 def least_p(n_x: int, n_y: int, alternative: Alternative = "two-sided") -> float:
-    """Return the p of the most extreme labelling of untied scores; its mirror image counts if the sizes are equal."""
+    """Return the p of the most extreme labelling of untied scores; its mirror image is included if the sizes are
+    equal.
+    """
     labellings = math.comb(n_x + n_y, n_x)
     return (2 if alternative == "two-sided" and n_x == n_y else 1) / labellings
 

@@ -12,17 +12,19 @@ from weatherglass.arrays import Matrix, Vector
 
 @dataclass(frozen=True, slots=True)
 class Generalisability:
-    """How well one specification, or the mean of all, predicts how others distinguish models."""
+    """A measure of how well one specification, or the mean of all, predicts how other specifications distinguish
+    models.
+    """
 
     relative: float
     """The share of the variance of one specification that is between models; a larger share means stabler rankings."""
     absolute: float
-    """The same if the size of d also counts; it is lower if a specification has a larger d for all models."""
+    """The same share if the size of d also counts, which is lower if a specification has a larger d for all models."""
     relative_of_mean: float
     """The relative coefficient of the mean over all specifications."""
     absolute_of_mean: float
     kendall_w: float
-    """The agreement of the rankings of models by specifications, from 0 for none to 1 if all are the same."""
+    """The agreement of the specifications' rankings of models, from 0 (none) to 1 (all the same)."""
     models: int
     specifications: int
 
@@ -72,9 +74,9 @@ def kendall_w(d: Matrix) -> float:
 
 DRAWS = 2_000
 ROUNDING = 1e-9
-"""Numbers are equal if they differ by less than this share of the largest."""
+"""The share of the largest number by which two numbers may differ and still count as equal."""
 LEAST_TESTS = 5
-"""The least number of tests; with fewer, tau has few possible values and depends too much on a single test."""
+"""The smallest number of tests; with fewer, tau has few possible values and depends too much on a single test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +90,10 @@ class RankAgreement:
 
 
 def too_few_tests(tests: int) -> str:
-    """Return why there is no tau for this many tests; empty if there are at least `LEAST_TESTS`."""
+    """Return the reason why tau is not computed for this many tests; empty if there are at least `LEAST_TESTS`."""
     if tests >= LEAST_TESTS:
         return ""
-    return f"Kendall's tau needs {LEAST_TESTS} tests that all metrics measured, and there are {tests}"
+    return f"Kendall's tau needs {LEAST_TESTS} tests that all metrics measured, but there are {tests}"
 
 
 def kendall_tau(first: Vector, second: Vector) -> float:
@@ -121,7 +123,8 @@ def _signs_of_differences(rows: Matrix) -> Matrix:
 def rank_agreement(first: Matrix, second: Matrix, seed: int = 0) -> RankAgreement:
     """Compute the agreement of two rankings of columns by their mean over tests, which are rows.
 
-    The columns are fixed. The tests are a sample; for the interval, the same resample of tests is used for both.
+    The columns are fixed and the tests are a sample. For the interval, the same resample of tests is used for both
+    rankings.
 
     Args:
         first: the size of the effects by one metric, a row per test.

@@ -15,9 +15,9 @@ from weatherglass.stats import Alternative, Significance
 from weatherglass.stats.permutation.grid import TIE
 
 ALL_LABELLINGS = 2
-"""All labellings are computed if there are at most this many times as many as draws."""
+"""The largest ratio of the number of labellings to the number of draws at which all labellings are computed."""
 BLOCK = 500
-"""Number of labellings that are computed at once."""
+"""The number of labellings computed at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,7 +26,7 @@ class Relabelled:
 
     significance: Significance
     values: Vector
-    """The values under exchanged labels; if labels were drawn, the observed value comes first."""
+    """The values under exchanged labels; if labels were drawn, the observed value is the first."""
 
 
 def relabelling_test(
@@ -39,11 +39,12 @@ def relabelling_test(
 ) -> Relabelled:
     """Return the share of labellings whose value is at least as extreme as the observed one.
 
-    For a two-sided test, a value is as extreme if its distance from the mean over all labellings is at least as large.
+    In a two-sided test, a value is at least as extreme if it is at least as far from the mean over all labellings.
 
     Args:
         sizes: the sizes of the sets whose units are pooled; the observed labelling is 0, 1, 2, … in their order.
-        values: computes the value of each labelling; a row contains the pooled units in their new order.
+        values: a function that computes the value of each labelling; a row contains the pooled units in their new
+            order.
         alternative: which values are extreme.
         draws: the number of labellings to draw if there are too many to compute all.
         rng: the random number generator.
@@ -134,10 +135,10 @@ def sign_flip_test(
     0.125
 
     Raises:
-        UnitError: if there is no score, or a score is not finite.
+        UnitError: if there are no scores, or a score is not finite.
     """
     if not len(scores) or not np.isfinite(scores).all():
-        raise UnitError("sign flips need at least one score, and all scores must be finite")
+        raise UnitError("a sign-flip test needs at least one score, and all scores must be finite")
     values, slack = _integers(np.sort(np.asarray(scores, dtype=np.float64)))
     observed, sizes = int(values.sum()), np.abs(values)
     largest = int(sizes.sum())

@@ -1,4 +1,6 @@
-"""Assess the robustness of a value by intervals, leave-one-out and its null distribution (docs/methods 10, 13)."""
+"""Assess the robustness of a value with intervals, leave-one-out values and its null distribution (docs/methods 10,
+13).
+"""
 
 from __future__ import annotations
 
@@ -105,7 +107,7 @@ class Decisive:
     name: str
     p_value: float
     lifting: int
-    """The number of words (or templates) without each of which p is above alpha."""
+    """The number of words (or templates) whose removal makes p larger than alpha."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +119,13 @@ class Robustness:
     random_corrected: bool
     """Whether d∞ is corrected for the noise of attributes, which is possible only for the statistic mean."""
     fixed_reason: str | None
-    """Why there is no interval for fixed attributes; None if there is one."""
+    """The reason why there is no interval for fixed attributes; None if there is one."""
     random_reason: str | None
-    """Why there is no effect or interval for random attributes."""
+    """The reason why there is no effect or interval for random attributes; None if there is one."""
     templates_random: bool
-    """Whether sentence templates are random, too, because all words occur in the same three or more."""
+    """Whether sentence templates are random, too, because all words occur in the same three or more templates."""
     excluded_above: float | None
-    """U: a larger |d∞| is excluded at 5 %; None if the effect for random attributes is not estimable."""
+    """U, the limit above which |d∞| is excluded at 5 %; None if the effect for random attributes is not estimable."""
     bootstrap: BootstrapInterval | None
     """The bootstrap interval; None unless ci="bca"."""
     left_out: tuple[LeftOut, ...]
@@ -165,7 +167,7 @@ class Assessment:
     """The intervals of a value, its value for random attributes, and further results."""
 
     interval: Ends | None
-    """The interval over the units that p exchanges, with all other units fixed."""
+    """The interval over the units exchanged for p, with all other units fixed."""
     interval_random: Ends | None
     """The interval over the units of all sets."""
     robustness: Robustness
@@ -177,7 +179,7 @@ class Assessment:
     tables: AttributeTables | None = None
     """The measures between target words and single attribute words."""
     warnings: tuple[Warning, ...] = ()
-    """Warnings about numbers that are less certain than they seem."""
+    """Warnings about numbers that are less certain than they appear."""
 
     def flipped(self) -> Assessment:
         """Return the assessment of the value with the opposite sign."""
@@ -204,7 +206,7 @@ def assess(
     Args:
         named: the raw measures of the test, by unit.
         of: d and its p.
-        test: computes p of scores of X and Y; a third argument of True allows rough bounds.
+        test: a function that computes p from the scores of X and Y; a third argument of True allows rough bounds.
         without_templates: each sentence template with the scores of X and of Y without it.
     """
     # Imported here, because reading a finished run needs `Robustness`, but nothing that computes it.
@@ -287,7 +289,7 @@ def _over_attributes(
 def null_quantiles(x: Vector, y: Vector, ddof: int, rng: np.random.Generator) -> list[float]:
     """Return the quantiles of d under random labels, at NULL_LEVELS; an empty list if all scores are equal.
 
-    The sd of all scores is the same for every relabelling, so that d follows from the sum over X.
+    The sd of all scores is the same for every relabelling, so that the sum over X determines d.
     """
     from weatherglass.stats.permutation.grid import on_grid
     from weatherglass.stats.permutation.sampled import sample_sums
@@ -304,10 +306,10 @@ def null_quantiles(x: Vector, y: Vector, ddof: int, rng: np.random.Generator) ->
 def assess_recomputed(resample: Recompute, of: Tested) -> Assessment:
     """Return jackknife intervals at level 1 − alpha, the value without each unit, and its null distribution.
 
-    The interval over the units that p exchanges excludes `unbiased` exactly if the two-sided p is at most alpha.
+    The interval over the units exchanged for p excludes `unbiased` if and only if the two-sided p is at most alpha.
 
     Args:
-        resample: computes the value without a unit.
+        resample: a function that computes the value without a unit.
         of: the value and its p.
     """
     alpha = of.alpha
@@ -388,7 +390,7 @@ class ChangeOfValue:
     low: float | None
     high: float | None
     p: float | None
-    """The two-sided p of no change, by the same t-test as the interval."""
+    """The two-sided p of the hypothesis of no change, from the same t-test as the interval."""
 
 
 Without = Mapping[tuple[str, str], float]
@@ -406,7 +408,7 @@ def paired_change_of_values(
         first: the first model's value without each unit.
         second: the second model's value without each unit.
         alpha: the significance level; the interval has the level 1 − alpha.
-        pooled: whether the words of all target sets are one sample.
+        pooled: whether the words of all target sets form one sample.
     """
     by_role: dict[str, list[float]] = {}
     for (role, name), value in first.items():

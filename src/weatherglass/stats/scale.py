@@ -1,4 +1,4 @@
-"""Convert between two scales of an effect: g divides by the sd within X and Y, d by the sd of all scores."""
+"""Convert an effect between two scales: g is divided by the sd within X and Y, d by the sd of all scores."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from weatherglass.arrays import Vector
 
 NO_SPREAD = 1e-12
-"""Scores that differ by less than this share of the largest |score| are equal up to rounding."""
+"""The share of the largest |score| within which scores are equal up to rounding."""
 BEYOND_ROUNDING = 1e100
-"""A g of this size has the same d as an infinite g."""
+"""The size of g from which its d equals that of an infinite g."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Within:
     difference: Vector
     """Δ, the mean of X minus the mean of Y."""
     residuals: Vector
-    """Scores minus the mean of their set; the last axis contains the words."""
+    """Scores minus the mean of their set; words are on the last axis."""
     squares: Vector
     """ν·s_w², the sum of squares within X and Y."""
     g: Vector

@@ -1,7 +1,7 @@
 """Estimate how much a seed changes a value such as d, compared with the choice of words (docs/methods 11).
 
-The value is computed for S seeds, with all target words and without each of them. Values of single seeds vary with the
-seed; values averaged over seeds vary with the choice of words.
+The value is computed for S seeds, both with all target words and without each of them. The variance over seeds comes
+from values of single seeds, and the variance over words from values averaged over seeds.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ LEVEL = 0.95
 """The confidence level of the intervals."""
 MOST_SEEDS = 100_000
 SMALLEST_SHARE = 1e-6
-"""The least share of the words' variance that remains after subtracting the seeds' noise."""
+"""The smallest share of the words' variance that is kept when the seeds' noise is subtracted."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeedShare:
-    """A value over seeds; numbers that cannot be estimated are NaN."""
+    """A value over seeds; quantities that cannot be estimated are NaN."""
 
     mean: float
     sd: float
@@ -36,7 +36,7 @@ class SeedShare:
     word_variance: float
     """The variance of the value over random target words, without the seeds' noise in single words."""
     share: float
-    """sd² / (sd² + word_variance), the share of the seed in the variance of a value from one seed."""
+    """The seed's share of the variance of a value from one seed, sd² / (sd² + word_variance)."""
     share_low: float
     share_high: float
 
@@ -45,8 +45,8 @@ def seed_share(values: Vector, without: Sequence[Matrix]) -> SeedShare:
     """Estimate the mean over seeds, and the seed's share of the variance over random seeds and target words.
 
     The interval is that of a ratio of two variances. The variance over seeds has S − 1 degrees of freedom. The degrees
-    of freedom of the variance over words (of a mean over seeds, without the seeds' noise) are those of the jackknife of
-    the log ratio over words, since words change both variances.
+    of freedom of the variance over words (of a mean over seeds, without the seeds' noise) come from a jackknife of the
+    log ratio over words, since words affect both variances.
 
     Args:
         values: the value for each seed, at least two.
@@ -72,9 +72,10 @@ def seed_share(values: Vector, without: Sequence[Matrix]) -> SeedShare:
 
 
 def _df_of_words(variance: float, without: Sequence[Matrix], parts: Sequence[_MeanOverSeeds]) -> float:
-    """Return 2 divided by the variance of the log ratio over random words, which also change the variance over seeds.
+    """Return 2 divided by the variance of the log ratio over random words, which also affect the variance over seeds.
 
-    This change contains the seeds' noise, which the S − 1 degrees of freedom already include, so it is subtracted.
+    This effect contains the seeds' noise, which is subtracted, since the S − 1 degrees of freedom already account for
+    it.
     """
     of_mean = sum(part.variance for part in parts)
     denominator = [np.log(part.variance_without_each + of_mean - part.variance) for part in parts]
@@ -86,13 +87,13 @@ def _df_of_words(variance: float, without: Sequence[Matrix], parts: Sequence[_Me
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _MeanOverSeeds:
-    """The jackknife variance over the words of one set, of the mean over these seeds."""
+    """The jackknife variance, over the words of one set, of the mean over some seeds."""
 
     variance: float
     variance_without_each: Vector
     """The variance without each word."""
     noise: float
-    """The part of the variance of a value from one seed that is due to seeds changing single words."""
+    """The part of the variance of a one-seed value that is due to the seed's effect on single words."""
 
     @classmethod
     def of(cls, without: Matrix) -> _MeanOverSeeds:
@@ -108,7 +109,9 @@ class _MeanOverSeeds:
 
 
 def seeds_needed(sd: float, precision: float) -> int | None:
-    """Return the smallest number of seeds whose mean has an interval of ± precision; None above `MOST_SEEDS`."""
+    """Return the smallest number of seeds whose mean has an interval of ± precision; None if it is above
+    `MOST_SEEDS`.
+    """
     low, high = 1, MOST_SEEDS
     if not _reach(sd, high) <= precision:
         return None
@@ -140,9 +143,9 @@ def share_ends(
     """Return the ends of the interval of v / (v + w), where `one` estimates v and `other` estimates w + noise.
 
     A ratio w/v = t belongs to the interval if `noise`, assumed to be known, is in the interval of w + noise − t·v,
-    which is a difference of two variances (Ting, Burdick, Graybill, Jeyaratnam & Lu 1990). Without noise, this is the F
-    interval of the ratio. Subtracting the noise first would give a difference near 0, which is not chi-squared, if the
-    share is near 1.
+    which is a difference of two variances (Ting, Burdick, Graybill, Jeyaratnam & Lu 1990). Without noise, this is the
+    F interval of the ratio. If the share is near 1, subtracting the noise first would give a difference near 0, which
+    is not chi-squared.
     """
     from scipy.special import chdtri, fdtri
 
@@ -160,7 +163,7 @@ def share_ends(
         def excess(
             taken: float, side: int = side, squares: Squares = (of_other**2, of_one**2, cross)
         ) -> float:
-            """Return the distance of this end of the difference's interval from the noise."""
+            """Return the distance between this end of the difference's interval and the noise."""
             both = squares[0] * other.value**2 + squares[1] * taken**2 + squares[2] * other.value * taken
             return other.value - taken + side * math.sqrt(max(both, 0.0)) - noise
 
@@ -179,7 +182,7 @@ def _root(falling: Callable[[float], float], above: float) -> float:
 
 
 Layouts = NDArray[np.float64]
-"""Arrays … × rows × columns, with one two-way layout per leading index."""
+"""Arrays of shape … × rows × columns, with one two-way layout per leading index."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,11 +197,11 @@ class CrossedMean:
     low: Vector
     high: Vector
     p_value: Vector
-    """The two-sided p of a mean of 0; at most 1 − LEVEL exactly if the interval excludes 0."""
+    """The two-sided p of a mean of 0; it is at most 1 − LEVEL if and only if the interval excludes 0."""
 
 
 def crossed_mean(layouts: Layouts) -> CrossedMean:
-    """Return the mean over rows and columns, its interval and its p, with both factors as random.
+    """Return the mean over rows and columns, its interval and its p, with both factors random.
 
     V = max(V_P + V_S − V_I, V_P, V_S, V_T) is the variance of the mean by restricted maximum likelihood. V_P and V_S
     are the variances of the mean over rows and over columns, and V_I is the noise of single cells that both contain.

@@ -1,4 +1,6 @@
-"""Measure who is selected from a ranking: top share, exposure, impact ratio, four-fifths rule (docs/methods 15)."""
+"""Measure which groups a ranking selects, by top share, exposure, impact ratio and the four-fifths rule (docs/methods
+15).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ FOUR_FIFTHS = 0.8
 
 
 class FourFifths(StrEnum):
-    """Whether the interval of an impact ratio lies on one side of four fifths."""
+    """The position of an impact ratio's interval relative to four fifths."""
 
     FAILS = "fails"
     NOT_DECIDED = "not decided"
@@ -28,26 +30,26 @@ class FourFifths(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Standing:
-    """The place of each copy in a pool, name × context."""
+    """The rank of each copy in a pool, as arrays of name × context."""
 
     above: Integers
     """The number of other documents in the pool that rank higher."""
     tied: Integers
     """The number of other documents with the same score."""
     pool: Integers
-    """The size of the pool of each context, with the copy itself."""
+    """The size of the pool of each context, including the copy itself."""
 
     def selected(self, top: float) -> Matrix:
-        """Return the share of each copy that is selected: copies that tie at the limit share the places left.
+        """Return the share of each copy that is selected; copies that tie at the cutoff share the remaining places.
 
         Args:
-            top: below 1 a share of the pool, of which at least one is selected; else a number of places.
+            top: a share of the pool if it is below 1, with at least one place; otherwise a number of places.
         """
         places = [max(1, round(top * size)) if top < 1 else top for size in self.pool.tolist()]
         return np.clip((np.array(places) - self.above) / (self.tied + 1), 0.0, 1.0)
 
     def exposure(self) -> Matrix:
-        """Return the attention that each copy gets, 1 / log₂(1 + rank); copies that tie have their middle rank."""
+        """Return the attention that each copy gets, 1 / log₂(1 + rank); tied copies have their mean rank."""
         return np.asarray(1 / np.log2(2 + self.above + self.tied / 2))
 
 
@@ -70,13 +72,13 @@ def standing_among_copies(scores: Matrix, queries: Integers) -> Standing:
 
 
 def places_in(ordered: Vector, scores: Matrix) -> tuple[Integers, Integers]:
-    """Return the count of ascending numbers that are larger than each score, and of those that are equal."""
+    """Return, for each score, the number of larger entries in an ascending list, and the number of equal entries."""
     left, right = (np.searchsorted(ordered, scores, side=side) for side in ("left", "right"))
     return np.asarray(len(ordered) - right), np.asarray(right - left)
 
 
 def rate_of_names(values: Matrix, queries: Integers) -> Vector:
-    """Return the mean of each name over queries, of each query over its passages."""
+    """Return the mean of each name over queries, where each query's value is its mean over passages."""
     return np.asarray(averaged(values, queries).mean(axis=1))
 
 
@@ -88,21 +90,21 @@ class ImpactRatio:
     ratio: float | None
     """1 for the most selected group itself; None if no group is selected."""
     low: float | None
-    """The lower end of the interval; None for the most selected group, and if a rate is 0."""
+    """The lower end of the interval; None for the most selected group, or if a rate is 0."""
     high: float | None
     rule: FourFifths | None
-    """None for the most selected group, and if no group is selected."""
+    """The verdict under the four-fifths rule; None for the most selected group, or if no group is selected."""
 
 
 def impact_ratios(rates: Sequence[Vector], alpha: float = 0.05) -> list[ImpactRatio]:
     """Return the impact ratio of each group, with names as units.
 
-    With k groups the interval is at level 1 − 2·alpha/(k(k − 1)), because the most selected group is chosen after
+    With k groups, the interval is at level 1 − 2·alpha/(k(k − 1)), because the most selected group is chosen after
     looking at the rates.
 
     Args:
         rates: the selection rate of each name of each group; at least two names per group.
-        alpha: 1 − level of the interval with two groups.
+        alpha: one minus the level of the interval with two groups.
     """
     pairs = len(rates) * (len(rates) - 1) // 2
     best = max(range(len(rates)), key=lambda group: float(rates[group].mean()))
@@ -135,10 +137,10 @@ def _ratio(group: Vector, best: Vector, alpha: float) -> ImpactRatio:
 
 
 def _differ(group: Vector, best: Vector, alpha: float) -> bool:
-    """Return whether the exchange of names between two groups shows that their rates differ.
+    """Return whether an exchange test over the names of two groups shows that their rates differ.
 
-    The interval alone is too narrow where a few names take most of the places: without any difference, its upper end
-    was below 0.8 in 13 % of simulations with two groups of 8 names, and in 21 % with six groups.
+    The interval alone is too narrow if a few names take most of the places. Without any difference between the groups,
+    its upper end was below 0.8 in 13 % of simulations with two groups of 8 names, and in 21 % with six groups.
     """
     return permutation_test(group, best, alternative="two-sided").p_value <= alpha
 
@@ -146,7 +148,8 @@ def _differ(group: Vector, best: Vector, alpha: float) -> bool:
 def p_of_copies(selected: Matrix, groups: Integers) -> float:
     """Return p of a chi-square test that counts every copy as an independent candidate (profile `copies`).
 
-    It rejects far too often, because all copies with one name share that name; it is shown to be compared with.
+    The test rejects far too often, because copies with the same name are not independent; it is shown only for
+    comparison.
 
     Args:
         selected: the share of each copy that is selected, a row per name.

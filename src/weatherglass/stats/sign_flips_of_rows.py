@@ -25,10 +25,10 @@ def sign_flip_p_values(table: Matrix, rng: np.random.Generator, draws: int = DRA
     array([0.25, 1.  ])
 
     Raises:
-        UnitError: if there is no column, or a score is not finite.
+        UnitError: if there are no columns, or a score is not finite.
     """
     if not table.shape[1] or not np.isfinite(table).all():
-        raise UnitError("sign flips need at least one score, and all scores must be finite")
+        raise UnitError("a sign-flip test needs at least one score, and all scores must be finite")
     table = np.sort(np.asarray(table, dtype=np.float64), axis=1)
     if table.shape[1] <= COUNTED:
         return _counted(*_integers(table))

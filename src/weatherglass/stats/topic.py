@@ -1,4 +1,4 @@
-"""Combine the tests of one topic: D = Σ ω·d over tests that may share words (docs/methods 12)."""
+"""Combine the tests of one topic into D = Σ ω·d, over tests that may share words (docs/methods 12)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.stats.scale import NO_SPREAD, Scale
 
 SAME_NUMBER = 1e-9
-"""Numbers of labellings are equal if their logarithms differ by less."""
+"""The difference of logarithms below which two numbers of labellings are equal."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,21 +25,20 @@ class AttributeTables:
     """The measures between the words of a test and single attribute words; larger means closer."""
 
     to_a: Matrix
-    """A row per target word (X first) and a column per word of A, averaged over the sentences of both."""
+    """A table with a row per target word (X first) and a column per word of A, averaged over the sentences of both."""
     to_b: Matrix
     a: Sequence[Hashable]
     """The words of A, in the order of the columns."""
     b: Sequence[Hashable]
     templates: Matrix | None = None
-    """s(w, t), scores by sentence template, if all target words occur in the same three or more templates."""
+    """The scores s(w, t) by sentence template, if all target words occur in the same three or more templates."""
     template_names: Sequence[Hashable] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the measures for the journal; scores by template are stored with the scores of the row.
 
-        Single precision is sufficient: p for random attributes is a t-test, and rounding a similarity to 7 digits
-        changes it by less than one in a million. Verdicts always use these rounded numbers, also before they are
-        stored.
+        Single precision is enough: p for random attributes comes from a t-test, and rounding a similarity to 7 digits
+        changes it by less than one in a million. Verdicts always use the rounded numbers, even before they are stored.
         """
         table = np.concatenate([self.to_a, self.to_b], axis=1).astype("<f4")
         return {"a": list(self.a), "b": list(self.b), "table": b64encode(table.tobytes()).decode("ascii")}
@@ -57,7 +56,7 @@ class AttributeTables:
         return cls(table[:, : len(a)], table[:, len(a) :], a, b)
 
     def stored(self) -> AttributeTables:
-        """Return the tables with the rounding of the stored ones."""
+        """Return the tables with the rounding that storing causes."""
         table = np.concatenate([self.to_a, self.to_b], axis=1).astype("<f4").astype(np.float64)
         columns = len(self.a)
         return replace(
@@ -78,7 +77,7 @@ class TopicTest:
     """The two-sided p of the row for fixed attributes, by words."""
     ddof: int = 1
     tables: AttributeTables | None = None
-    """None if the scores are not a difference of means over attribute words."""
+    """The attribute tables; None if the scores are not a difference of means over attribute words."""
     pieces: Vector | None = None
     """The mean number of pieces of each word's texts; None if the tokenizer is unknown."""
     p_random: float | None = None
@@ -86,9 +85,9 @@ class TopicTest:
     stable: bool | None = None
     """Whether the p of the row is at most alpha without any single word; None if this was not computed."""
     bound: float | None = None
-    """U: a larger |d| is excluded, for random attributes; None if it is not estimable."""
+    """U, the limit above which |d| for random attributes is excluded; None if it is not estimable."""
     confounded: bool = False
-    """Whether X and Y are confounded with a shared token or template, so that p by words is not valid."""
+    """Whether X and Y are confounded with a shared token or template, so that a p by words is not valid."""
 
     @property
     def varies(self) -> bool:
@@ -103,11 +102,11 @@ class Layout:
 
     scores: Matrix
     side: NDArray[np.int8]
-    """1 for a word in X, −1 in Y, and 0 if the word is not in the test."""
+    """The label of each word: 1 in X, −1 in Y, and 0 if the word is not in the test."""
     ddof: Integers
     words: tuple[Hashable, ...] = field(repr=False)
     given_weights: Vector | None = None
-    """ω of either sign, for a contrast; None for weights by size."""
+    """The weights ω of either sign, for a contrast; None for weights by size."""
     one_sd: bool = False
     """Whether all tests are divided by the common sd of all their words."""
 
@@ -163,7 +162,7 @@ class Layout:
 
     @cached_property
     def contributions(self) -> Matrix:
-        """Return the difference that each word makes to d of each test between being in X and being in Y."""
+        """Return the difference in d of each test between having a word in X and having it in Y."""
         return np.asarray(self.z * self.variance_factor[:, np.newaxis])
 
     @cached_property
@@ -209,7 +208,9 @@ class Layout:
 
     @cached_property
     def word_variance(self) -> float:
-        """Return V_W, the variance of D over target words, counting shared words once; NaN if a set has one word."""
+        """Return V_W, the variance of D over target words, with shared words counted once; NaN if a set has only one
+        word.
+        """
         return float((self.word_parts.sum(axis=0) ** 2).sum())
 
     @cached_property
@@ -246,7 +247,7 @@ class Layout:
 
     @cached_property
     def seed(self) -> int:
-        """Return the seed of draws, which depends on words and scores, but not on the order of tests or sets."""
+        """Return the seed of draws, which depends on the words and scores, but not on the order of tests or sets."""
         rows = sorted(
             "".join(sorted(f"{self.words[place]!r} {row[place]!r};" for place in np.flatnonzero(side)))
             for row, side in zip(self.scores, self.side, strict=True)
@@ -267,7 +268,9 @@ class Layout:
         return Layout(scores, self.side, self.ddof, self.words)._whole_tests()
 
     def _whole_tests(self) -> Layout | None:
-        """Leave out tests with an empty set or with scores that do not vary, and words that are in no other test."""
+        """Return the layout without tests that have an empty set or constant scores, and without words that occur in
+        no other test.
+        """
         size = np.abs(self.scores).max(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             whole = (self.n_x > 0) & (self.n_y > 0) & (self.sd > NO_SPREAD * size)
@@ -286,7 +289,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Topic:
-    """The tests of a topic, with their words matched."""
+    """The tests of a topic, with shared words matched."""
 
     tests: tuple[TopicTest, ...]
     layout: Layout
@@ -298,7 +301,7 @@ def topic_of(tests: Sequence[TopicTest]) -> Topic:
     """Match the words of the tests of a topic.
 
     Args:
-        tests: at least one test, each with scores that vary.
+        tests: at least one test, each with scores that are not all equal.
     """
     on_both_sides = {
         word for test in tests for word in set(test.words[: test.n_x]) & set(test.words[test.n_x :])
@@ -323,7 +326,7 @@ def topic_of(tests: Sequence[TopicTest]) -> Topic:
 
 
 def _groups(table: NDArray[np.int8] | NDArray[np.bool_]) -> list[Integers]:
-    """Return the positions of equal columns, in groups."""
+    """Return groups of positions whose columns are equal."""
     groups: dict[bytes, list[int]] = {}
     for place, column in enumerate(np.ascontiguousarray(table.T)):
         groups.setdefault(column.tobytes(), []).append(place)

@@ -115,14 +115,15 @@ class _Factor:
         self.variance = float((differences**2).sum())
         """V_A, V_B or V_T."""
         self.interaction = float((interaction**2).sum())
-        """The part of this factor in I."""
+        """The contribution of this factor to I."""
 
 
 def placebo(topic: Topic, draws: int = PLACEBO_DRAWS, share: float = PLACEBO_SHARE) -> float | None:
     """Return the quantile at level `share` of |D| over random divisions of the attribute words into A and B.
 
-    The attribute words are put into a random order, and A of each test gets the first of its words in this order. Thus
-    a word has the same side in tests with the same words, and every test keeps its sizes. Return None without tables.
+    The attribute words are put into a random order, and A of each test gets the words that come first in this order.
+    Thus a word has the same side in tests with the same words, and every test keeps its sizes. Return None if there
+    are no tables.
     """
     tests, layout = topic.tests, topic.layout
     if any(test.tables is None for test in tests):
@@ -194,7 +195,7 @@ def contrast(arms: Sequence[Arm], *, one_sd: bool = False, alpha: float = 0.05) 
     """Return C of these arms with its p; None if a set is too small or all scores are equal.
 
     Args:
-        arms: at least one arm; words and attributes with equal names are the same.
+        arms: at least one arm; words and attributes with equal names are treated as the same.
         one_sd: whether to divide all arms by the common sd of all words, as for an interaction of groups. By default,
             each arm is divided by the sd of its own words, which gives d.
         alpha: the significance level of the interval.

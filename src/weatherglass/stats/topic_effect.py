@@ -31,16 +31,16 @@ LEAST_TESTS = 6
 
 @dataclass(frozen=True, slots=True)
 class Heterogeneity:
-    """How much d varies over the tests of a topic."""
+    """The variation of d over the tests of a topic."""
 
     tau2: float
     """The variance of the true d over tests."""
     further: Interval
-    """The prediction interval for d of a further test of this kind."""
+    """The prediction interval for d of a further test on this topic."""
 
 
 def heterogeneity(tests: Sequence[TopicTest], alpha: float = 0.05) -> Heterogeneity | None:
-    """Return the variance of d over tests, with the prediction interval for a further one at level 1 − alpha.
+    """Return the variance of d over tests, with the prediction interval for a further test at level 1 − alpha.
 
     Return None if there are fewer than `LEAST_TESTS` tests, or a test has fewer than two words in a set or no spread.
 
@@ -76,7 +76,7 @@ def influences(scores: Within) -> Vector:
 
 
 def shared_covariance(deviations: Sequence[Vector], words: Sequence[Sequence[Hashable]]) -> Matrix:
-    """Return C, the sum of the products of U over the words that two tests share, for each two tests."""
+    """Return C, the sum of the products of U over the words that two tests share, for each pair of tests."""
     place: dict[Hashable, int] = {}
     for names in words:
         for name in names:
@@ -97,15 +97,17 @@ def variance_over_tests(d: Vector, covariance: Matrix) -> float:
 
 
 VARIES = 1e-9
-"""A smaller sd of pieces counts as 0."""
+"""The sd of the number of pieces below which it counts as 0."""
 MOST_LEVERAGE = 0.99
 EXPLAINED = 1e-9
-"""Labels cannot be distinguished from pieces if pieces leave a smaller share of their variance unexplained."""
+"""The smallest share of the labels' variance that pieces must leave unexplained; below it, labels and pieces cannot be
+separated.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class BesidePieces:
-    """D with a fixed number of pieces."""
+    """The effect D with the number of pieces held fixed."""
 
     effect_size: float
     """D_p."""
@@ -162,15 +164,17 @@ BUDGET = Budget(seconds=0.05)
 """The budget of one p of a topic; if counting takes longer, p is bounded."""
 PRECISION = 0.002
 ROUGH = 0.2
-"""The relative gap of bounds that only have to show whether p is at most alpha."""
+"""The relative gap of bounds that are only used to decide whether p is at most alpha."""
 CLEARLY_BELOW = 5
-"""p without a word is not computed if its normal approximation is below alpha divided by this."""
+"""A divisor: p without a word is not computed if its normal approximation is below alpha divided by this number."""
 LARGEST_SHARE = 0.99
 """|D| is limited to this share of L before it is converted to the unbounded scale, on which L is infinite."""
 
 
 def topic_p(layout: Layout, precision: float = PRECISION) -> Significance:
-    """Return the two-sided p of D, by exchange of labels within strata or, if there are too few labellings, by t."""
+    """Return the two-sided p of D, from exchanging labels within strata or, if there are too few labellings, from a
+    t-test.
+    """
     if not layout.exchangeable:
         return _by_t(layout)
     u = layout.weights @ layout.contributions
@@ -195,7 +199,7 @@ def _by_t(layout: Layout) -> Significance:
 
 
 def topic_interval(topic: Topic, p: float, alpha: float) -> Interval | None:
-    """Return the interval of D that excludes 0 exactly if p ≤ alpha; None if it is not estimable."""
+    """Return the interval of D , which excludes 0 if and only if p ≤ alpha; None if it is not estimable."""
     tests, layout = topic.tests, topic.layout
     centred = [within(np.asarray(test.scores, dtype=np.float64), test.n_x, test.ddof) for test in tests]
     if any(min(scores.scale.n_x, scores.scale.n_y) < 2 or not scores.squares > 0 for scores in centred):
@@ -272,7 +276,7 @@ def adjusted_p_of_tests(layout: Layout, own: Sequence[float]) -> SingleTests:
 
 
 def _every_exchange(layout: Layout, effect: Matrix) -> Iterator[Matrix]:
-    """Yield the sum of the effects of the words in X on each test (columns), for all labellings (rows)."""
+    """Yield, for all labellings (rows), the sum of the effects of the words in X on each test (columns)."""
     parts = []
     for stratum in layout.strata:
         size = int(layout.in_x[stratum].sum())
@@ -285,7 +289,9 @@ def _every_exchange(layout: Layout, effect: Matrix) -> Iterator[Matrix]:
 
 
 def _drawn_exchanges(layout: Layout, effect: Matrix) -> Iterator[Matrix]:
-    """Yield the same sums for random labellings; swapping X and Y in all tests changes only the signs."""
+    """Yield the same sums for random labellings, each also with X and Y swapped in all tests, which changes only the
+    signs.
+    """
     draws = []
     for number, stratum in enumerate(layout.strata):
         n, size = len(stratum), int(layout.in_x[stratum].sum())
@@ -302,7 +308,7 @@ def _drawn_exchanges(layout: Layout, effect: Matrix) -> Iterator[Matrix]:
 
 @dataclass(frozen=True, slots=True)
 class Lifting:
-    """A word without which p of the topic is above alpha."""
+    """A word without which the p of its topic is above alpha."""
 
     word: object
     role: str
@@ -314,7 +320,7 @@ def lifting_words(topic: Topic, alpha: float, *, first_only: bool = False) -> li
     """Return the target and attribute words without which the p of D is above alpha, the largest p first.
 
     A word is removed from all tests of the topic at once. Words are skipped if the normal approximation of p without
-    them is far below alpha; rough bounds of p below alpha are sufficient.
+    them is far below alpha; rough bounds of p are used if they are below alpha.
 
     Args:
         topic: the topic.

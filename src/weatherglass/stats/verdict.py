@@ -1,7 +1,7 @@
 """Decide the outcome of each topic of one model and metric from its tests (docs/methods 12).
 
-A family contains the N topics of one model and metric, so that an outcome does not depend on other models of a run or
-on the number of rows. One decision tree judges rows and topics, so that they cannot contradict each other.
+A family contains the N topics of one model and metric, so that an outcome depends neither on the other models of a run
+nor on the number of rows. The same decision tree judges rows and topics, so that they cannot contradict each other.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class RowEvidence:
     stable: bool | None = None
     """Whether p is at most alpha without any single word; None if this was not computed."""
     bound: float | None = None
-    """U: a larger |d| is excluded."""
+    """U, the limit above which |d| is excluded."""
     p_both: float = field(init=False)
     """q, the larger of p_maxT and the p of the row for random attributes."""
     p_pieces: float = field(init=False)
-    """The p with a fixed number of pieces; 0 if pieces do not vary."""
+    """The p with the number of pieces held fixed; 0 if pieces do not vary."""
 
     def __post_init__(self) -> None:
         p_both = 1.0 if self.p_random is None else max(self.p_adjusted, _known(self.p_random))
@@ -69,24 +69,26 @@ class TopicEvidence:
     topic: Topic | None = None
     """The tests that make up D; None for metrics that are not a signed d."""
     places: tuple[int, ...] = ()
-    """The indices of these tests among the given ones."""
+    """The indices of the combined tests among the given ones."""
     effect_size: float | None = None
     """D; None for metrics that are not a signed d."""
     interval: Interval | None = None
     p_random: float | None = None
     pieces: BesidePieces | None = None
     method_of_rows: str = ""
-    """How p_maxT was computed."""
+    """The method by which p_maxT was computed."""
     tested: tuple[RowEvidence, ...] = field(init=False)
     """The rows that are tested."""
     p_exchange: float = field(init=False)
     """The p of D."""
     p: float = field(init=False)
-    """The larger of the p of D and the p with a fixed number of pieces."""
+    """The larger of the p of D and the p with the number of pieces held fixed."""
     p_both: float = field(init=False)
     """The larger of p and the p for random attributes; 1 if that does not exist."""
     p_pieces_of_rows: tuple[float, ...] = field(init=False)
-    """The p of each test with a fixed number of pieces, adjusted by Holm over the tests of the topic."""
+    """The p of each test with the number of pieces held fixed, adjusted with Holm's method over the tests of the
+    topic.
+    """
 
     def __post_init__(self) -> None:
         tested = tuple(row for row in self.rows if row is not None)
@@ -109,7 +111,7 @@ class RowDecision:
     """The outcome of one test."""
 
     outcome: Outcome | None
-    """None if the test is measured, not tested, or the metric has no p."""
+    """The outcome; None if the test is measured but not tested, or the metric has no p."""
     marked: bool
     """Whether the test is significant after correction for the tests of its topic and for all topics."""
     limit: Limit | None = None
@@ -120,18 +122,18 @@ class TopicDecision:
     """The outcome of one topic and its evidence."""
 
     outcome: Outcome | None
-    """None if no test is tested, or the metric has no p."""
+    """The outcome; None if no test is tested, or the metric has no p."""
     limit: Limit | None
     rows: tuple[RowDecision, ...]
     p_adjusted: float | None
-    """p adjusted by Holm over the topics."""
+    """p, adjusted with Holm's method over the topics."""
     p_both_adjusted: float | None
-    """The larger of p and the p for random attributes, adjusted by Holm over the topics."""
+    """The larger of p and the p for random attributes, adjusted with Holm's method over the topics."""
     family: int
     """N, the number of topics that are corrected together."""
     evidence: TopicEvidence
     lifting: tuple[Lifting, ...] = ()
-    """Words without which the p of D is above alpha; computed only if the outcome depends on them."""
+    """Words without which the p of D is above alpha; they are computed only if the outcome depends on them."""
 
 
 def judge_topics(
@@ -155,7 +157,7 @@ def measure_topic(tests: Sequence[TopicTest], alpha: float = 0.05) -> TopicEvide
     """Return D with its p, its interval and the other evidence that the rule needs.
 
     Args:
-        tests: the tests of the topic; those that are confounded or whose scores do not vary are left out.
+        tests: the tests of the topic; tests that are confounded or have constant scores are left out.
         alpha: the significance level; the interval has the level 1 − alpha.
     """
     taking_part = [place for place, test in enumerate(tests) if not test.confounded and test.varies]
@@ -210,12 +212,12 @@ def measure_topic(tests: Sequence[TopicTest], alpha: float = 0.05) -> TopicEvide
 def measure_unsigned_topic(
     rows: Sequence[tuple[float, int | None]], stable: Sequence[bool | None] | None = None
 ) -> TopicEvidence:
-    """Return the evidence of a topic for a metric that is not a signed d; its p is J times the smallest p of rows.
+    """Return the evidence of a topic for a metric that is not a signed d; its p is J times the smallest p of its rows.
 
     Args:
         rows: the p of each test and its sign, which is None if the metric has no direction.
-        stable: whether p is at most alpha without any single unit, by test; None for a metric that depends on more than
-            the units that are exchanged, so that its p does not generalise.
+        stable: whether p is at most alpha without any single unit, by test; None for a metric that depends on more
+            than the units that are exchanged, so that its p does not generalise.
     """
     p = np.array([_known(value) for value, _ in rows])
     smallest = min(1.0, len(p) * float(p.min()))
@@ -322,7 +324,9 @@ class _Judge:
         return self._small_or_inconclusive(evidence.tested), pieces, ()
 
     def _stable(self, evidence: TopicEvidence) -> tuple[bool, tuple[Lifting, ...]]:
-        """Return whether the p of D is at most alpha without any single word, and the words without which it is not."""
+        """Return whether the p of D is at most alpha without any single word, and the words whose removal makes it
+        larger.
+        """
         tested = evidence.tested
         if len(tested) == 1 and tested[0].stable is not None:
             return tested[0].stable, ()

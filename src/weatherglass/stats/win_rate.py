@@ -1,8 +1,8 @@
-"""Compare how two groups of names rank in the same contexts: win rate, exact p and intervals (docs/methods 15).
+"""Compare the ranks of two groups of names in the same contexts, with win rate, exact p and intervals (docs/methods
+15).
 
 Scores are a matrix with a row per name and a column per context; a context is a query with a passage. Names are the
-unit of
-inference: the same names occur in every context, so that more contexts do not make more names.
+unit of inference. The same names occur in every context, so that more contexts do not mean more names.
 """
 
 from __future__ import annotations
@@ -19,24 +19,26 @@ from weatherglass.stats.interval import Interval, combined_df, two_sided_p, uppe
 from weatherglass.stats.permutation import Significance, permutation_test
 
 Passages = Literal["nested", "crossed", "fixed"]
-"""Whether each query has its own passages, all queries share them, or the result is not generalised to passages."""
+"""Whether each query has its own passages, all queries share their passages, or the result is not generalised to
+passages.
+"""
 
 EVEN = 0.5
 """The win rate without a preference."""
 FEWEST_SHARED = 4
-"""Passages that all queries must share before the random-contexts reading generalises over passages."""
+"""The number of passages that all queries must share for the result to generalise to other passages."""
 BUDGET = Budget(seconds=0.5)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contexts:
-    """The number of the query and of the passage of each context."""
+    """The query number and the passage number of each context."""
 
     queries: Integers
     passages: Integers
 
     def layout(self) -> Passages:
-        """Return how passages are shared: a passage of two queries is crossed only if all queries share all of them."""
+        """Return how queries share passages; the layout is crossed only if all queries share all passages."""
         pairs = set(zip(self.queries.tolist(), self.passages.tolist(), strict=True))
         queries, passages = len(set(self.queries.tolist())), len(set(self.passages.tolist()))
         if passages == len(pairs):
@@ -53,7 +55,7 @@ class Contexts:
 
 @dataclass(frozen=True, slots=True)
 class RandomContexts:
-    """The win rate read as one of contexts like these: other queries, and other passages if they are not fixed."""
+    """The win rate for random contexts: for other queries, and for other passages unless they are fixed."""
 
     p: float
     interval: Interval
@@ -62,20 +64,20 @@ class RandomContexts:
     of_names: float
     """The variance of the win rate over names."""
     of_contexts: float
-    """Its variance over contexts, which counts the interaction with names once more."""
+    """The variance of the win rate over contexts, which includes the interaction with names."""
     of_both: float
     """The interaction of names and contexts, which is subtracted once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WinRate:
-    """How often a name of X outranks a name of Y in the same context; ties count half."""
+    """The share of comparisons in which a name of X outranks a name of Y in the same context; ties count half."""
 
     value: float
     significance: Significance
-    """The exact p of the exchange of group labels over names."""
+    """The exact p from exchanging group labels over names."""
     interval: Interval | None
-    """The interval for these contexts; None if all names tie in every context."""
+    """The interval for the given contexts; None if all names tie in every context."""
     random: RandomContexts | None
     """The result for random contexts; None with one query, or if all names tie in every context."""
     by_name: Vector
@@ -124,13 +126,15 @@ def placements(of: Matrix, among: Matrix) -> Matrix:
 
 
 def exchange_p(by_name: Vector, n_x: int, budget: Budget = BUDGET, precision: float = 0.01) -> Significance:
-    """Return the two-sided p of the exchange of group labels over names."""
+    """Return the two-sided p from exchanging group labels over names."""
     x, y = by_name[:n_x], by_name[n_x:]
     return permutation_test(x, y, alternative="two-sided", budget=budget, precision=precision)
 
 
 def _variance_at_even(value: float, p: float, by_name: Vector, n_x: int) -> float:
-    """Return the variance of the win rate that makes the t-test agree with the exact p, or that of the exchange."""
+    """Return the variance of the win rate at ½: the one that makes the t-test agree with the exact p, or that of the
+    exchange.
+    """
     n_y = len(by_name) - n_x
     if p > 0.5:
         return float(by_name.var(ddof=1)) * (1 / n_x + 1 / n_y)
@@ -140,7 +144,8 @@ def _variance_at_even(value: float, p: float, by_name: Vector, n_x: int) -> floa
 def _agreeing(value: float, spread: float, significant: bool, alpha: float) -> Interval:
     """Return the interval whose ends solve (w − θ)² = 4·spread·θ(1 − θ).
 
-    It leaves out ½ exactly if p is at most alpha, which is decided once: rounding must not let them disagree.
+    The interval excludes ½ if and only if p is at most alpha; this is decided once, so that rounding cannot make them
+    disagree.
     """
     a, b = 1 + 4 * spread, 2 * value + 4 * spread
     root = math.sqrt(max(0.0, b * b - 4 * a * value * value))
@@ -153,7 +158,7 @@ def _agreeing(value: float, spread: float, significant: bool, alpha: float) -> I
 
 
 def leaves_out_even(interval: Interval) -> bool:
-    """Return whether an interval of a win rate leaves out ½; an end that is ½ counts as left out."""
+    """Return whether an interval of a win rate excludes ½; an end at ½ counts as excluded."""
     return interval.low >= EVEN or interval.high <= EVEN
 
 
@@ -170,7 +175,7 @@ class _Components:
 def _random_contexts(
     of_x: Matrix, of_y: Matrix, ranks: Matrix, contexts: Contexts, at_even: float, alpha: float
 ) -> RandomContexts | None:
-    """Return the reading for random contexts; None with one query.
+    """Return the result for random contexts; None if there is only one query.
 
     Args:
         of_x: the placements of the names of X among those of Y.
@@ -221,7 +226,7 @@ def _components(wins: Vector, within: Matrix, contexts: Contexts, layout: Passag
 
 
 def averaged(values: Matrix | Vector, numbers: Integers) -> Matrix:
-    """Return the means over the contexts of each number, along the last axis."""
+    """Return the means, along the last axis, over the contexts of each number."""
     order = np.argsort(numbers, kind="stable")
     starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
     counts = np.diff([*starts, len(order)])
@@ -229,7 +234,7 @@ def averaged(values: Matrix | Vector, numbers: Integers) -> Matrix:
 
 
 def _component(table: Matrix, *axes: int) -> float:
-    """Return the variance of the mean that the interaction of the axes contributes: its mean square over its cells."""
+    """Return the contribution of an interaction to the variance of the mean: its mean square divided by its cells."""
     divisor = 1
     for axis in axes:
         table = table - table.mean(axis=axis, keepdims=True)
@@ -238,5 +243,7 @@ def _component(table: Matrix, *axes: int) -> float:
 
 
 def _of_two(first: float, second: float, both: float) -> float:
-    """Return the variance over two crossed factors, whose interaction is part of each; not below either."""
+    """Return the variance over two crossed factors, with their common interaction counted once; at least as large as
+    either.
+    """
     return max(first + second - both, first, second)

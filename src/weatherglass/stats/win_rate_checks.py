@@ -1,4 +1,6 @@
-"""Check a win rate: single names, random splits, pieces of names, and the interaction of groups (docs/methods 15)."""
+"""Check a win rate for the influence of single names, random splits, pieces of names, and the interaction of groups
+(docs/methods 15).
+"""
 
 from __future__ import annotations
 
@@ -15,17 +17,19 @@ from weatherglass.stats.topic_effect import VARIES, label_beside_pieces
 from weatherglass.stats.win_rate import EVEN, exchange_p
 
 ROUGH_BUDGET, ROUGH = Budget(seconds=0.05), 0.2
-"""The budget and the relative gap of bounds that only decide whether p is at most alpha."""
+"""The budget and the relative gap of bounds that are only used to decide whether p is at most alpha."""
 CLEARLY_BELOW = 5
-"""Without a name, p is not computed where the t-test gives less than alpha over this."""
+"""A divisor: p without a name is not computed if the t-test gives less than alpha divided by this number."""
 MANY_EXCHANGES = 10_000
-"""Minimum number of exchanges for which a clear t-test replaces the permutation test; counting fewer is quick."""
+"""The number of exchanges from which a clear t-test replaces the permutation test; counting fewer is quick."""
 SPLITS = 999
-"""Random splits of a group into halves."""
+"""The number of random splits of a group into halves."""
 
 
 def pairwise(scores: Matrix) -> Matrix:
-    """Return for each two names the share of contexts in which the first outranks the second; ties count half."""
+    """Return, for each pair of names, the share of contexts in which the first outranks the second; ties count
+    half.
+    """
     wins = np.empty((len(scores), len(scores)))
     for row, own in enumerate(scores):
         wins[row] = ((scores < own).mean(axis=1) + (scores <= own).mean(axis=1)) / 2
@@ -36,7 +40,7 @@ def deciding_names(wins: Matrix, n_x: int, alpha: float = 0.05) -> list[int]:
     """Return the names without which p is above alpha, for a win rate whose p is at most alpha.
 
     Args:
-        wins: the result of `pairwise`, X first; the mean rank without a name follows from it.
+        wins: the result of `pairwise`, X first; it determines the mean rank without a name.
         n_x: the number of names in X.
         alpha: the significance level.
     """
@@ -67,7 +71,8 @@ def _t_test_p(ranks: Vector, n_x: int) -> float:
 
 
 def placebo(wins: Matrix, n_x: int, splits: int = SPLITS, seed: int = 0) -> float | None:
-    """Return |w − ½| that 95 % of random splits of one group into halves stay below; None for groups below 4 names.
+    """Return the value of |w − ½| that 95 % of random splits of one group into halves stay below; None if a group has
+    fewer than 4 names.
 
     Args:
         wins: the result of `pairwise`, X first.
@@ -93,19 +98,21 @@ class AtEqualPieces:
     """The win rate between names that the tokenizer splits into equally many pieces."""
 
     win_rate: float
-    """By regression of the mean rank on group and number of pieces."""
+    """The win rate from a regression of the mean rank on group and number of pieces."""
     p: float
     interval: Interval | None
-    """None where pieces distinguish the groups completely: all of the difference may be due to pieces."""
+    """The interval of the win rate; None if pieces separate the groups completely, so that they may explain all of the
+    difference.
+    """
     matched: float | None
-    """The win rate over pairs of names with the same number of pieces; None without such a pair."""
+    """The win rate over pairs of names with the same number of pieces; None if there is no such pair."""
     matched_pairs: int
 
 
 def at_equal_pieces(
     by_name: Vector, wins: Matrix, n_x: int, pieces: Vector, alpha: float = 0.05
 ) -> AtEqualPieces | None:
-    """Return the win rate with a fixed number of pieces; None if all names have the same number.
+    """Return the win rate with the number of pieces held fixed; None if all names have the same number.
 
     Args:
         by_name: the mean rank of each name, X first.
@@ -137,9 +144,10 @@ class InteractionContrast:
 
 
 def interaction(groups: Sequence[Vector], alpha: float = 0.05) -> InteractionContrast | None:
-    """Return (XA − XB) − (YA − YB) of the mean ranks of four groups of names, by t on Welch's degrees of freedom.
+    """Return (XA − XB) − (YA − YB) of the mean ranks of four groups of names, with a t-test on Welch's degrees of
+    freedom.
 
-    No exchange of labels is exact beside main effects. None if no group varies.
+    No exchange of labels is exact in the presence of main effects. Return None if no group varies.
 
     Args:
         groups: the mean ranks, among the names of all four, of XA, XB, YA and YB; at least two names each.

@@ -1,1 +1,1 @@
-"""Read and write files: atomic writes, content hashes, and pickle and torch files read without running their code."""
+"""Read and write files: atomic writes, content hashes, and readers for pickle and torch files that run no code."""

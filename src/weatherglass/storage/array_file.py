@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 SUFFIX = ".npy"
 FOREIGN_COMPRESSIONS = (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
-"""Compressions that numpy never uses; they can need gigabytes to unpack a byte."""
+"""Compression methods that numpy never uses; unpacking a single byte of them can need gigabytes."""
 
 LONGEST_END = 22 + 2**16
-"""Number of bytes at the end of an archive that may contain its last record, with the longest comment."""
+"""The number of bytes at the end of an archive in which its last record, with the longest comment, is searched."""
 MORE_ENTRIES = 2**16 - 1
-"""The number of entries that is stored if the true number does not fit into the record."""
+"""The number of entries that an archive states if the true number does not fit into the record."""
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
@@ -56,7 +56,7 @@ def map_array(path: Path) -> NDArray[Any]:
 
 
 class Npz:
-    """The arrays of an .npz file by name, each unpacked on access, all within one limit."""
+    """The arrays of an .npz file by name; each is unpacked on access, and all share one limit."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -110,18 +110,20 @@ class Npz:
 
 
 def _check_count(path: Path, found: int) -> None:
-    """Check that the archive's directory has as many entries as its end states; the library does not check."""
+    """Check that the archive's directory has as many entries as its last record states, which the library does not
+    check.
+    """
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - LONGEST_END))
         end = file.read()
     place = end.rfind(b"PK\x05\x06")
     stated = int.from_bytes(end[place + 10 : place + 12], "little")
     if stated not in (found, MORE_ENTRIES):
-        raise zipfile.BadZipFile(f"its end states {stated} members, but its directory has {found}")
+        raise zipfile.BadZipFile(f"its last record states {stated} members, but its directory has {found}")
 
 
 def _header(file: IO[bytes], size: int, path: Path, name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Return the shape, whether columns come first, and the type, after checking that enough bytes follow."""
+    """Return the shape, whether columns come first, and the type; check that enough bytes follow the header."""
     version = npy.read_magic(file)
     if version not in _HEADERS:
         raise ValueError(f"an array of version {version[0]}.{version[1]}; only 1.0 and 2.0 are supported")
@@ -138,7 +140,7 @@ def _header(file: IO[bytes], size: int, path: Path, name: str) -> tuple[tuple[in
         raise ValueError(f"an array of {entries} entries of zero bytes")
     promised, follows = entries * dtype.itemsize, size - file.tell()
     if promised > follows:
-        raise ValueError(f"an array of {promised} bytes, but {follows} follow its header")
+        raise ValueError(f"an array of {promised} bytes, but only {follows} follow its header")
     return shape, fortran, dtype
 
 
@@ -149,7 +151,7 @@ def _fill(file: IO[bytes], array: NDArray[Any]) -> None:
     while place < len(content):
         piece = file.read(min(PIECE, len(content) - place))
         if not piece:
-            raise EOFError(f"{len(content)} bytes are promised, but {place} exist")
+            raise EOFError(f"{len(content)} bytes are stated, but only {place} exist")
         content[place : place + len(piece)] = np.frombuffer(piece, np.uint8)
         place += len(piece)
     if file.read(1):
@@ -171,7 +173,7 @@ def save_array(file: IO[bytes] | Path, array: Any) -> None:
 
 
 class _Checked:
-    """A file that numpy does not recognise as a file, so that it calls `write`."""
+    """A file that does not look like a file to numpy, so that numpy calls `write`."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.write = file.write
@@ -193,7 +195,7 @@ def write_safetensors(
     """Write tensors and their metadata.
 
     Args:
-        path: an unfinished file, which replaces the real one afterwards.
+        path: a temporary file, which replaces the final one afterwards.
         metadata: texts by name.
         tensors: type and shape by name.
         blocks: the numbers, little-endian, in the same order; a tensor may be split into several blocks.
@@ -235,10 +237,10 @@ def require_whole(path: Path) -> None:
 
 
 DEEPEST = 32
-"""Largest depth of groups within groups."""
+"""The largest depth of nested groups."""
 
 ENOUGH = ("texts", "vectors")
-"""If a file has these data sets, no others are read."""
+"""Data sets that are read alone if a file has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,10 +248,10 @@ class Hdf5Content:
     """The content of an HDF5 file, by full names like `group/name`."""
 
     attributes: Mapping[str, str]
-    """Texts at the root of the file."""
+    """The texts at the root of the file."""
     texts: Mapping[str, Sequence[str]]
     arrays: Mapping[str, NDArray[Any]]
-    """Texts and arrays are in the order of the file's names."""
+    """The texts and arrays, in the order of the file's names."""
 
 
 def read_hdf5(path: Path, error: type[WeatherglassError] = VectorFileError) -> Hdf5Content:
@@ -303,7 +305,7 @@ def _data_sets(file: Any, path: Path) -> Iterator[tuple[str, Any]]:
     def within(group: Any, prefix: str, depth: int) -> Iterator[tuple[str, Any]]:
         address = h5py.h5o.get_info(group.id).addr
         if address in seen or depth > DEEPEST:
-            raise ValueError(f"the group '{prefix}' is in the file twice, or nested too deeply")
+            raise ValueError(f"the group '{prefix}' occurs twice in the file, or is nested too deeply")
         seen.add(address)
         for name in group:
             entry = _child(group, name, path)
@@ -336,4 +338,4 @@ def _check(data_set: Any, name: str, path: Path, limit: UnpackLimit) -> None:
     if data_set.chunks is not None:
         limit.take(math.prod(data_set.chunks) * max(1, data_set.dtype.itemsize))
     if size and data_set.id.get_storage_size() == 0:
-        raise ValueError(f"'{name}' has a shape, {data_set.shape}, but was never written")
+        raise ValueError(f"'{name}' has the shape {data_set.shape}, but no values")

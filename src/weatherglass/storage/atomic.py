@@ -1,7 +1,7 @@
 """Write files and folders atomically: a reader sees the old content or the new, never a part of it.
 
-Only files are replaced. A symbolic link stays, and the file that it points to is replaced. A pipe, or a stream of this
-process like /dev/stdout, gets the finished content. Folders, devices and sockets are refused.
+Only files are replaced. A symbolic link is kept, and the file that it points to is replaced. The finished content is
+copied to a pipe or to a stream of this process such as /dev/stdout. Folders, devices and sockets are refused.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if sys.platform != "win32":
     import fcntl
 
 UNFINISHED = ".weatherglass-"
-"""Prefix of the names of unfinished files and folders."""
+"""The prefix of the names of unfinished files and folders."""
 MOST_LINKS = 40
-"""Number of symbolic links that are followed from one path; Linux has the same limit."""
+"""The number of symbolic links followed from one path; Linux has the same limit."""
 NOT_FILES = {
     stat.S_IFDIR: "a folder",
     stat.S_IFCHR: "a device",
@@ -50,9 +50,9 @@ def write_whole(path: Path, content: str | bytes) -> None:
 def whole_file(path: Path) -> Iterator[Path]:
     """Yield an empty file beside `path`, which replaces `path` when the block ends without an error.
 
-    The content is flushed to the disk before that, so that even a power cut leaves no partial file. Its suffix differs
-    from that of `path`, so that a glob for these files does not find it. Unfinished files of killed writers of
-    the same path are removed. For a stream, the file is a temporary one, whose content is copied to the stream.
+    The content is flushed to the disk before that, so that even after a power cut no partial file exists. The
+    temporary file has another suffix than `path`, so that globs do not match it. Unfinished files of killed writers of
+    the same path are removed. For a stream, the content is copied to the stream at the end.
 
     Raises:
         OutputError: if `path` is a folder, a device or a socket, or a pipe that nobody reads from.
@@ -164,7 +164,7 @@ def _opened(path: Path) -> int:
 
 @contextmanager
 def writing_into(folder: Path) -> Iterator[None]:
-    """Report in one line an error of the operating system while results are written.
+    """Report an error of the operating system in one line while results are written.
 
     Raises:
         OutputError: if the block raises an OSError; the message names the file, or the folder if no file is known.
@@ -177,7 +177,8 @@ def writing_into(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
-    """Yield an empty folder beside `path`, which replaces `path` when the block ends without an error; a link stays.
+    """Yield an empty folder beside `path`, which replaces `path` when the block ends without an error; a symbolic link
+    is kept.
 
     Unfinished folders of killed writers of the same path are removed.
     """
@@ -200,13 +201,13 @@ def whole_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def scratch_folder(parent: Path) -> Iterator[Path]:
-    """Yield a temporary folder, removed when the block ends, or by `remove_unfinished` after a kill."""
+    """Yield a temporary folder, which is removed when the block ends, or by `remove_unfinished` after a kill."""
     with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=parent) as name:
         yield Path(name)
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove unfinished files of a killed process from `folder`; no other process may be writing there."""
+    """Remove unfinished files of a killed process from `folder`; no other process may write to it at the same time."""
     for path in folder.glob(f"{UNFINISHED}*"):
         if path.is_dir():
             shutil.rmtree(path)
@@ -215,13 +216,13 @@ def remove_unfinished(folder: Path) -> None:
 
 
 def _unfinished(path: Path) -> list[Path]:
-    """Return what writers of a path have not finished, or left when they were killed."""
+    """Return the unfinished files of a path, including those of killed writers."""
     return list(path.parent.glob(f"{UNFINISHED}*-{glob.escape(path.name)}.part"))
 
 
 @contextmanager
 def _locked_folder(folder: Path) -> Iterator[None]:
-    """Lock a folder, so that others see that its writer is alive.
+    """Lock a folder, so that other processes know that its writer is alive.
 
     Raises:
         OSError: if another process has locked it, or it cannot be locked.
@@ -241,12 +242,14 @@ def _lock(file: IO[bytes] | int) -> None:
         OSError: if another process has locked it, or it cannot be locked.
     """
     if sys.platform == "win32":
-        raise OSError("no locks that end with a process")
+        raise OSError("no locks that are released when a process ends")
     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _with_name(error: OSError, path: Path) -> OSError:
-    """Return an error with its number and file; errors of writes lack the name, and Rust has the number in its text."""
+    """Return an error with its number and file name; write errors lack the name, and Rust puts the number into the
+    text.
+    """
     in_text = re.search(r"\(os error (\d+)\)", str(error)) if error.errno is None else None
     number = int(in_text[1]) if in_text else error.errno
     if number is None:
@@ -260,7 +263,7 @@ def _beside(path: Path) -> Path:
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Pause the garbage collector while many lasting objects are made; on a large run it takes a third of the time."""
+    """Pause the garbage collector while many lasting objects are made; in a large run it takes a third of the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:

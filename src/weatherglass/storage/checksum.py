@@ -1,9 +1,9 @@
 """Compute SHA-256 checksums, to detect damage in files that weatherglass wrote and to identify foreign content.
 
-A file that is written alone contains the checksum of its other bytes: a JSON record in its first entry, `.safetensors`
-in its metadata, `.npy` after its numbers. Files that are written together, like the parts of a corpus, have their
-checksums in a file SHA256SUMS in the same folder, which `sha256sum -c` reads. The hash of a large foreign file is
-cached with its size, times and inode, so that the file is read only once.
+A file that is written alone contains the checksum of its other bytes: in the first entry of a JSON record, in the
+metadata of a `.safetensors` file, or after the numbers of a `.npy` file. Files that are written together, like the
+parts of a corpus, have their checksums in a file SHA256SUMS in the same folder, which `sha256sum -c` reads. The hash
+of a large foreign file is cached with its size, times and inode, so that the file is read only once.
 """
 
 from __future__ import annotations
@@ -28,28 +28,30 @@ from weatherglass.storage.documents import refuse_half_characters
 from weatherglass.storage.reading import require_regular_file
 
 LENGTH = 64
-"""Hexadecimal digits of a checksum."""
+"""The number of hexadecimal digits of a checksum."""
 SUMS = "SHA256SUMS"
 DAMAGED = ".damaged"
-"""Suffix of the names of damaged files and folders that were set aside."""
+"""The suffix of the names of damaged files and folders that were set aside."""
 MISMATCH = "damaged (the checksum does not match)"
 BLOCK = 2**20
 SETTLED_AFTER = 2.0
-"""Seconds. A file changed more recently could change again within one tick of its clock, so its hash is not cached."""
+"""Seconds; the hash of a file changed more recently is not cached, since the file could change again within one clock
+tick.
+"""
 CHECKED_JSON = re.compile(rb'\{\s*"sha256":\s*"(.{64})', re.DOTALL)
 
 
 class State(Enum):
-    """The state of a file by its checksum."""
+    """The state of a file according to its checksum."""
 
     WHOLE = auto()
     DAMAGED = auto()
     UNKNOWN = auto()
-    """There is no checksum: weatherglass did not write the file."""
+    """The file has no checksum, because weatherglass did not write it."""
 
 
 def seal(path: Path, place: int) -> None:
-    """Write the checksum of a finished file into its LENGTH bytes at `place`; a negative place counts from the end."""
+    """Write the checksum of a finished file into its LENGTH bytes at `place`; negative places count from the end."""
     size = path.stat().st_size
     checksum = _hash_around(path, place % size)
     with path.open("rb+") as file:
@@ -58,7 +60,7 @@ def seal(path: Path, place: int) -> None:
 
 
 def is_whole(path: Path, place: int) -> bool:
-    """Return whether a file still has the checksum at `place`; it is read once per process, unless it changes."""
+    """Return whether a file matches its checksum at `place`; a file is read once per process unless it changes."""
     size = path.stat().st_size
     if size < LENGTH or not 0 <= place % size <= size - LENGTH:
         return False
@@ -77,7 +79,7 @@ def checked_json(record: Mapping[str, Any]) -> bytes:
 
 
 def read_checked_json(content: bytes) -> tuple[Any, State]:
-    """Return a record without its checksum, and its state; None for the record if it is damaged.
+    """Return a record without its checksum, and its state; the record is None if it is damaged.
 
     Raises:
         ValueError: if the content is not JSON and has no checksum.
@@ -105,21 +107,21 @@ def _json_state(content: bytes) -> State:
 
 
 def write_checked_json(path: Path, record: Mapping[str, Any]) -> None:
-    """Write a record atomically with its checksum, and set a damaged one aside."""
+    """Write a record atomically with its checksum; set a damaged earlier record aside."""
     if path.is_file() and _json_state(path.read_bytes()) is not State.WHOLE:
         set_aside([path], "and written again")
     write_whole(path, checked_json(record))
 
 
 def write_sums(folder: Path, names: Sequence[str]) -> None:
-    """Write the checksums of some files into SHA256SUMS of their folder; the lines of other files stay."""
+    """Write the checksums of some files into the SHA256SUMS of their folder, and keep the lines of other files."""
     sums = {name: checksum for name, checksum in _read_sums(folder).items() if (folder / name).is_file()}
     sums |= {name: _hash_around(folder / name) for name in names}
     write_whole(folder / SUMS, "".join(f"{sums[name]}  {name}\n" for name in sorted(sums)))
 
 
 def damaged_files(folder: Path, names: Sequence[str]) -> list[str]:
-    """Return which of these files are missing or differ from their checksum in SHA256SUMS of the folder."""
+    """Return the files that are missing or differ from their checksum in the folder's SHA256SUMS."""
     sums = _read_sums(folder)
     return [
         name
@@ -129,19 +131,19 @@ def damaged_files(folder: Path, names: Sequence[str]) -> list[str]:
 
 
 def is_listed(folder: Path, name: str) -> bool:
-    """Return whether SHA256SUMS of a folder lists a file; the line is written after the file, so a kill may omit it."""
+    """Return whether a folder's SHA256SUMS lists a file; the line is written after the file, so a kill may omit it."""
     return name in _read_sums(folder)
 
 
 def listed_files(folder: Path) -> list[str]:
-    """Return the names that SHA256SUMS of a folder lists; a listed file may be deleted."""
+    """Return the names that a folder's SHA256SUMS lists; a listed file may have been deleted."""
     return list(_read_sums(folder))
 
 
 def remove_listed(folder: Path, names: Sequence[str]) -> None:
-    """Remove files that SHA256SUMS of a folder lists, and their lines.
+    """Remove the files that a folder's SHA256SUMS lists, and their lines.
 
-    A file whose content differs from its checksum stays, with its line, since a user may have put it there.
+    A file whose content differs from its checksum is kept with its line, since a user may have put it there.
     """
     changed = {name for name in damaged_files(folder, names) if (folder / name).exists()}
     removed = [name for name in names if is_listed(folder, name) and name not in changed]
@@ -155,7 +157,7 @@ def set_aside(paths: Sequence[Path], then: str) -> None:
     """Rename damaged files or folders, so that a user can inspect them, and warn in one line.
 
     Args:
-        paths: files or folders of one kind; one that was set aside earlier under the same name is replaced.
+        paths: files or folders of one kind; an earlier copy that was set aside under the same name is replaced.
         then: what happens next, such as "it is trained again".
     """
     for path in paths:
@@ -183,7 +185,7 @@ def _read_sums(folder: Path) -> dict[str, str]:
 
 
 def _known_hash(path: Path, hole: int | None = None) -> str:
-    """Return the hash of a file, which is read once per process while its times stay the same."""
+    """Return the hash of a file; it is read once per process while its times do not change."""
     status = path.stat()
     if time.time() - max(status.st_mtime, status.st_ctime) < SETTLED_AFTER:
         return _hash_around(path, hole)
@@ -198,7 +200,7 @@ def _hash_once(path: Path, hole: int | None, stamp: tuple[int, ...]) -> str:
 
 
 def _hash_around(path: Path, hole: int | None = None) -> str:
-    """Return the hash of a file, or of its bytes before and after the checksum that it contains."""
+    """Return the hash of a file, or of its bytes before and after the checksum inside the file."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         left = hole or 0
@@ -213,11 +215,13 @@ def _hash_around(path: Path, hole: int | None = None) -> str:
 
 
 CACHED_FROM = 32 * 2**20
-"""Minimum size in bytes of a file whose hash is cached; hashing a smaller file is as fast as looking its hash up."""
+"""The minimum size in bytes of a file whose hash is cached; a smaller file is hashed as fast as its hash is looked
+up.
+"""
 
 
 def cache_folder() -> Path:
-    """Return the folder of caches: $WEATHERGLASS_CACHE, or the user's cache folder."""
+    """Return the cache folder: $WEATHERGLASS_CACHE, or the user's cache folder."""
     if chosen := os.environ.get("WEATHERGLASS_CACHE"):
         return Path(chosen).expanduser()
     if (base := os.environ.get("XDG_CACHE_HOME")) and Path(base).is_absolute():

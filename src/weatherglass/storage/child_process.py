@@ -1,8 +1,8 @@
 """Read a file in a child process, so that a library that loops, crashes or fills memory does no harm.
 
-HDF5's library can loop for ever on a damaged file, and the parquet reader of polars panics or allocates what a header
-states; neither can be stopped from within. The child has limits on its processor time and memory, and passes arrays and
-facts through a temporary folder as numbers and JSON, so that nothing is unpickled.
+The HDF5 library can loop for ever on a damaged file, and the Parquet reader of polars can panic or allocate any size
+that a header states; the process itself can stop neither. The child has limits on its processor time and memory, and
+passes arrays and facts through a temporary folder as numbers and JSON, so that nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ Content = tuple[Any, Mapping[str, NDArray[Any]]]
 
 SECONDS = 8
 BYTES_PER_SECOND = 5 * 2**20
-"""Seconds of processor time to start, and bytes of content per second; readers are usually ten times as fast."""
+"""Seconds of processor time to start, and bytes of content read per second; readers are usually ten times as fast."""
 
 WAITING = 10
-"""Limit of the elapsed time as a multiple of the processor time, for a busy machine."""
+"""The limit on elapsed time as a multiple of the processor time, for a busy machine."""
 
 BASE_MEMORY = 512 * 2**20
-"""Bytes that the interpreter and the library need before they read anything."""
+"""The number of bytes that the interpreter and the library need before they read anything."""
 
 ALIGNED = 64
 
@@ -50,7 +50,8 @@ def read_in_child(reader: str, path: Path, error: type[WeatherglassError]) -> Co
     """Return the result of the function `reader` ("module:function" of weatherglass) for a file.
 
     Raises:
-        WeatherglassError: as the function raises it; of the type `error` if the child takes too long or crashes.
+        WeatherglassError: the error of the function, or one of the type `error` if the child takes too long or
+            crashes.
     """
     size = require_regular_file(path, error).st_size
     seconds = SECONDS + size // BYTES_PER_SECOND
@@ -86,7 +87,7 @@ def run_child(order: Sequence[str], timeout: float) -> int:
 
 
 def child_environment() -> dict[str, str]:
-    """Return the environment of a child: the same import paths, and few threads."""
+    """Return the environment of a child process, with the same import paths and few threads."""
     paths = os.pathsep.join(entry for entry in sys.path if entry)
     return {**os.environ, "PYTHONPATH": paths, "POLARS_MAX_THREADS": "4", "RUST_BACKTRACE": "0"}
 
@@ -99,8 +100,9 @@ def _died(code: int, size: int, seconds: int) -> str:
     if code == -24:  # SIGXCPU
         return _took_too_long(seconds)
     return (
-        f"its library crashed, or needed over {shown_size(_memory(size))} to read {shown_size(size)} (exit {code}); "
-        f"the file is damaged, get it again. If you trust it, set {LIMIT_VARIABLE} to a larger size, such as 8G"
+        f"its library crashed, or needed over {shown_size(_memory(size))} to read {shown_size(size)} (exit "
+        f"{code}); the file is damaged; get it again. If you trust it, set {LIMIT_VARIABLE} to a larger "
+        "size, such as 8G"
     )
 
 
@@ -117,10 +119,10 @@ def _received(answer: Path, arrays: Path) -> Content:
 
 
 def main(order: Sequence[str]) -> None:
-    """Read the file within limits, and write the answer; this is what the child runs.
+    """Read the file within limits and write the answer; the child process runs this function.
 
     Args:
-        order: the reader, the file, the folder for the answer, the type of errors, the seconds.
+        order: in this order the reader, the file, the folder for the answer, the type of errors, the seconds.
     """
     reader, path, folder = order[0], Path(order[1]), Path(order[2])
     error, seconds = getattr(errors, order[3]), int(order[4])
@@ -156,7 +158,7 @@ def _memory(size: int) -> int:
 
 
 def _limit(seconds: int, memory: int) -> None:
-    """Set limits that the system enforces; where it has none (Windows), only the parent's timeout applies."""
+    """Set limits that the system enforces; on Windows, which has none, only the parent's timeout applies."""
     try:
         import resource
     except ImportError:

@@ -1,4 +1,4 @@
-"""Decode text files and split their lines into cells: encoding and delimiter are detected."""
+"""Decode text files and split their lines into cells; the encoding and the delimiter are detected."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from weatherglass.storage.printable import restored
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
 ROWS_TO_DETECT = 1000
-"""Number of rows by which the delimiter is detected."""
+"""The number of rows used to detect the delimiter."""
 LEAST_ASCII = 20
-"""UTF-16 without a mark needs one ASCII character, such as a delimiter, in this many."""
+"""UTF-16 without a byte-order mark is assumed only if one in this many characters is ASCII, such as a delimiter."""
 TAB_SUFFIXES = (".tsv", ".tab")
 _BREAKS = re.compile(r"\r\n?")
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _NAMES = {"utf-8-sig": "UTF-8", "utf-8": "UTF-8", "cp1252": "Windows-1252"}
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _STATED = re.compile(r'"?sep=([,;|\t])"?')
-"""The first line of some CSV files of Excel."""
+"""The first line of some CSV files from Excel."""
 
 Lines = list[tuple[int, list[str]]]
-"""The cells of each row that is not empty, with the number of the line in which the row ends."""
+"""The cells of each non-empty row, with the number of the line in which the row ends."""
 
 
 def decoded(path: Path, content: bytes, error: type[WeatherglassError]) -> tuple[str, str, list[str]]:
-    """Return the text of a file with newlines as line ends, its encoding, and a note if that is assumed.
+    """Return the text of a file with newlines as line ends, its encoding, and a note if the encoding is assumed.
 
-    UTF-16 without a mark is detected by its zero bytes; what is not UTF-8 is read as Windows-1252.
+    UTF-16 without a byte-order mark is detected by its zero bytes; text that is not UTF-8 is read as Windows-1252.
 
     Raises:
         WeatherglassError: of the type `error`, if it is not text.
@@ -58,7 +58,7 @@ def decoded(path: Path, content: bytes, error: type[WeatherglassError]) -> tuple
 
 
 def _unmarked(content: bytes) -> str:
-    """Return the order of the bytes if a content with zero bytes is UTF-16 text; empty if not."""
+    """Return the byte order if content with zero bytes is UTF-16 text; empty if it is not."""
     zeros = content[::2].count(0), content[1::2].count(0)
     if len(content) % 2 or all(zeros):
         return ""
@@ -143,9 +143,9 @@ def _parsed(
 def _detected(path: Path, lines: Sequence[str], error: type[WeatherglassError]) -> str:
     """Return the character that separates the cells; empty for a single column.
 
-    It splits the first row, and no row into more cells than that; if possible, all rows into the same number. In a file
-    that is not called .csv, it has to split all rows alike and cannot be followed by a space, as a comma in a sentence
-    is; only a tab may leave rows short.
+    The delimiter splits the first row, and splits no row into more cells than the first. A delimiter that splits all
+    rows into the same number of cells is preferred. In a file that is not called .csv, it must split all rows alike
+    and cannot be followed by a space, like a comma in a sentence; only with tabs may rows be shorter.
     """
     prose = path.suffix.lower() != ".csv"
     regular: dict[str, list[list[str]]] = {}

@@ -1,7 +1,7 @@
-"""Read text, TOML and JSON that people write.
+"""Read text, TOML and JSON files that people write.
 
-A reader enters `reading_document` once, which reports any exception in one line. Each parser here raises one type of
-exception: nesting that is too deep and a number of 5 000 digits are malformed, too.
+A reader enters `reading_document` once, which reports any exception in one line. Each parser in this module raises one
+type of exception, also for nesting that is too deep or a number of 5 000 digits.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from weatherglass.errors import WeatherglassError
 from weatherglass.storage.reading import errors_in_one_line, require_regular_file
 
 DEEPEST_KEY = 50
-"""Largest number of parts of a dotted key; the parser needs quadratic time, for 100 kB of parts an hour."""
+"""The largest number of parts of a dotted key; the parser needs quadratic time, an hour for 100 kB of parts."""
 
 _PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _DEEP_KEY = re.compile(
     rf"(?:^[ \t]*+\[?\[?|[{{,])[ \t]*+{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{DEEPEST_KEY}}}", re.MULTILINE
 )
-"""A key at the start of a line or in an inline table; a sentence with as many full stops is not a key."""
+"""A key at the start of a line or in an inline table; a sentence with equally many full stops is not a key."""
 _NESTED, _DIGITS = "nested too deeply", "a number with too many digits"
 
 
 @contextmanager
 def reading_document(path: Path, error: type[WeatherglassError]) -> Iterator[None]:
-    """Check that a file is a regular one, and report any exception of the block in one line with its name.
+    """Check that a path is a regular file, and report any exception of the block in one line with its name.
 
     Raises:
         WeatherglassError: of the type `error`, if the file is not regular or the block raises another exception;
@@ -126,10 +126,10 @@ def refuse_half_characters(value: Any, text: str) -> None:
 
     Args:
         value: the value that was read.
-        text: the JSON; without an escape of that range, nothing has to be checked.
+        text: the JSON; if it contains no escape in that range, nothing has to be checked.
 
     Raises:
-        ValueError: if a text or key has one.
+        ValueError: if a text or key contains a lone surrogate.
     """
     if "\\ud" not in text and "\\uD" not in text:
         return

@@ -1,4 +1,4 @@
-"""Find how this copy of weatherglass was installed, and which command adds an extra from the same place."""
+"""Find out how this copy of weatherglass was installed, and which command adds an extra from the same source."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def require(what: str, packages: Sequence[str], extra: str) -> None:
 def install_command(extra: str) -> str:
     """Return the command that installs an extra, or the base install if `extra` is empty.
 
-    For a copy from a folder, a wheel or a repository, the command names that place, since an index may have another
-    version.
+    For a copy from a folder, a wheel or a repository, the command names that source, since a package index may have
+    another version.
     """
     brackets = f"[{extra}]" if extra else ""
     origin = installed_from()

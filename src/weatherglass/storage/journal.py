@@ -1,4 +1,4 @@
-"""Write and read journals: each line is written to the disk completely, or not at all."""
+"""Write and read journals. Each line is written to the disk completely, or not at all."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ T = TypeVar("T")
 
 
 def append_whole(descriptor: int, line: bytes) -> None:
-    """Append bytes to an open file and flush them to the disk; after a failure, the file has its former length.
+    """Append bytes to an open file and flush them to the disk; after a failure, the file is cut back to its former
+    length.
 
-    An interrupt during the flush keeps them, since they are complete.
+    If the flush is interrupted, the bytes are kept, since they are complete.
 
     Raises:
         OSError: if the disk is full or the file cannot be written.
@@ -50,7 +51,7 @@ START = b'{"sha256":"'
 
 
 def checked_line(record: Mapping[str, Any]) -> bytes:
-    """Return a record as one line of JSON that begins with the checksum of its other bytes."""
+    """Return a record as one line of JSON that begins with the checksum of the rest of the line."""
     content = json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     rest = content[1:]
     return START + hashlib.sha256(rest).hexdigest().encode() + b'",' + rest + b"\n"
@@ -63,9 +64,9 @@ class Entry(Generic[T]):
     number: int
     key: str
     value: T | None
-    """None if the line is damaged, or in another format."""
+    """The value; None if the line is damaged or in another format."""
     other_format: bool = False
-    """Whether the line is undamaged, but was written in another format."""
+    """Whether the line is undamaged but in another format."""
 
 
 def read_entries(path: Path, field: str, read: Callable[[Any], T]) -> Iterator[Entry[T]]:
@@ -104,10 +105,12 @@ def set_lines_aside(path: Path, damaged: Collection[int], old: Collection[int] =
         old: numbers of the lines in another format.
 
     Returns:
-        A warning that names the damaged lines, and one that counts those in another format, if there are any.
+        A warning that names the damaged lines and a warning that counts lines in another format, each only if there
+        are any.
 
     Raises:
-        OutputError: if no line is from weatherglass; then the file belongs to another program and stays unchanged.
+        OutputError: if weatherglass wrote no line of the file, which then belongs to another program and is not
+            changed.
     """
     if not damaged and not old:
         _cut_unfinished_line(path)
@@ -160,14 +163,14 @@ def _record(line: bytes) -> dict[str, Any] | None:
 class Journal(Generic[T]):
     """The journal of a folder, with a key and a value per line; the folder is locked while the journal is open.
 
-    The journal is the truth: one line per finished unit, flushed to the disk before the next begins. An unfinished
-    line, after a kill, is dropped when the journal is next read, and its unit is computed again.
+    The journal is the truth: one line per finished unit, flushed to the disk before the next begins. A line left
+    unfinished by a kill is dropped when the journal is next read, and its unit is computed again.
     """
 
     def __init__(
         self, path: Path, field: str, read: Callable[[Any], T], write: Callable[[T], Mapping[str, Any]]
     ) -> None:
-        """Make the journal; entering it locks the folder and reads the earlier values.
+        """Set up the journal; entering it locks the folder and reads the earlier values.
 
         Args:
             path: the file.
@@ -177,7 +180,7 @@ class Journal(Generic[T]):
         """
         self.journal, self.folder = path, path.parent
         self.finished: dict[str, T] = {}
-        """Values by key, with those of earlier work."""
+        """Values by key, including those of earlier work."""
         self.warnings: list[Warning] = []
         self._field, self._read, self._write = field, read, write
         self._lock = FileLock(self.folder / LOCK, timeout=0)
@@ -185,7 +188,7 @@ class Journal(Generic[T]):
 
     def __enter__(self) -> Self:
         if self.folder.is_file():
-            raise OutputError(f"{self.folder}: this is a file; name a folder with -o")
+            raise OutputError(f"{self.folder}: is a file; name a folder with -o")
         with self.writing():
             self.folder.mkdir(parents=True, exist_ok=True)
             try:
@@ -223,7 +226,7 @@ class Journal(Generic[T]):
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        """Report in one line an error of the operating system while something is written to the folder."""
+        """Report an error of the operating system in one line while something is written to the folder."""
         try:
             yield
         except OSError as error:

@@ -1,4 +1,4 @@
-"""Make text safe to show: one line for a terminal, and cells that no spreadsheet runs as a formula."""
+"""Make text safe to show: as one line for a terminal, and as cells that no spreadsheet runs as formulas."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from functools import cache
 
 LONGEST_LINE = 300
-"""Characters of an error or a warning on the terminal; the middle is cut, since the file is first and the remedy
-last."""
+"""The largest length of an error or a warning on the terminal; the middle is cut, since the file is named first and
+the remedy last.
+"""
 _BREAKS = re.compile(r"[^\S ]+")
 _JOINERS = "\u200c\u200d"
 _NEVER_SENT = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -36,7 +37,7 @@ def _columns(character: str) -> int:
 
 
 def one_line(text: str) -> str:
-    """Return the text in one line, with escapes for control characters, since names may come from any file.
+    """Return the text in one line, with control characters escaped, since names may come from any file.
 
     >>> print(one_line("a\\tb\\x1b[2J"))
     a b\\x1b[2J
@@ -66,7 +67,7 @@ def short_line(text: str, longest: int = LONGEST_LINE) -> str:
 
 
 def printable_lines(document: str) -> str:
-    """Return a document with escapes for all control characters but line breaks and tabs.
+    """Return a document with escapes for all control characters except line breaks and tabs.
 
     >>> printable_lines("a b\\n\\x1b[2J")
     'a b\\n\\\\x1b[2J'
@@ -75,7 +76,7 @@ def printable_lines(document: str) -> str:
 
 
 def printable_json(document: str) -> str:
-    """Return an equivalent JSON document with escapes for control characters that a terminal would obey.
+    """Return an equivalent JSON document with escapes for control characters that a terminal would interpret.
 
     >>> print(printable_json('["\\x9b2J", "é"]'))
     ["\\u009b2J", "é"]
@@ -91,7 +92,7 @@ def printable_json(document: str) -> str:
 
 
 FORMULA = r"^'*[=+\-@\t\r]"
-"""The start of a cell that a spreadsheet takes for a formula, or that `defused` has made from one."""
+"""The start of a cell that a spreadsheet reads as a formula, or that `defused` has escaped."""
 NUMBER = r"^[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|nan)$"
 _FORMULA, _NUMBER = re.compile(FORMULA), re.compile(NUMBER)
 _CELL_BREAKS = str.maketrans("\t\r\n", "   ")
@@ -100,7 +101,7 @@ _SPECIAL = frozenset("'=+-@\"")
 
 
 def defused(text: str) -> str:
-    """Return the text with an apostrophe before it if a spreadsheet would run it as a formula.
+    """Return the text, preceded by an apostrophe if a spreadsheet would run it as a formula.
 
     >>> defused("=HYPERLINK(A1)"), defused("-0.3"), defused("it's")
     ("'=HYPERLINK(A1)", '-0.3', "it's")
@@ -109,7 +110,7 @@ def defused(text: str) -> str:
 
 
 def restored(cell: str) -> str:
-    """Return the text that `defused` was given.
+    """Return the original text of a cell that `defused` escaped.
 
     >>> restored("'=HYPERLINK(A1)"), restored("-0.3"), restored("'tis")
     ('=HYPERLINK(A1)', '-0.3', "'tis")

@@ -1,7 +1,7 @@
-"""Guard every reader of foreign files: which files are read, how much of them, and one line for any failure.
+"""Guard every reader of foreign files: check the file, limit its size, and report any failure in one line.
 
 A reader enters the guard once, with `reading(path)`. Inside it, any exception becomes one line, since a damaged file
-can fail in any library with any of dozens of exceptions.
+can raise any of dozens of exceptions in any library.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ LIMIT_VARIABLE = "WEATHERGLASS_MAX_UNPACKED"
 LEAST_LIMIT = 256 * 2**20
 LARGEST_RATIO = 100
 """A file may unpack to the larger of this many bytes and this multiple of its size, unless `LIMIT_VARIABLE` is set.
-gzip shrinks vectors as text to a third, and zeros to a thousandth."""
+gzip compresses vectors in text form to a third, and zeros to a thousandth.
+"""
 
 LONGEST_REASON = 120
 PIECE = 2**20
@@ -42,12 +43,12 @@ _KINDS = {
 def reading(
     path: Path, error: type[WeatherglassError] = VectorFileError, noun: str = "the file"
 ) -> Iterator[None]:
-    """Check that a file is a regular one, and report any exception of the block in one line with its name.
+    """Check that a path is a regular file, and report any exception of the block in one line with its name.
 
     Args:
         path: the file.
         error: the type of the error.
-        noun: the file in the message, such as "this .npz file".
+        noun: what the message calls the file, such as "this .npz file".
 
     Raises:
         WeatherglassError: of the type `error`, if the file is not regular or the block raises another exception;
@@ -62,7 +63,7 @@ def reading(
 def errors_in_one_line(
     where: str, problem: str, remedy: str, error: type[WeatherglassError]
 ) -> Iterator[None]:
-    """Report any exception of the block in one line with the place, the problem, the reason and the remedy."""
+    """Report any exception of the block in one line that states the place, the problem, the reason and the remedy."""
     try:
         yield
     except WeatherglassError:
@@ -81,7 +82,9 @@ def errors_in_one_line(
 
 
 def is_failure(raised: BaseException) -> bool:
-    """Return whether something failed, rather than Ctrl-C or exit; a panic in Rust code is not an Exception either."""
+    """Return whether something failed, as opposed to Ctrl-C or exit; a panic in Rust code is not an Exception
+    either.
+    """
     return isinstance(raised, Exception) or type(raised).__module__ == "pyo3_runtime"
 
 
@@ -110,17 +113,21 @@ def require_regular_file(path: Path, error: type[WeatherglassError] = VectorFile
         raise error(unreadable(path, failure)) from None
     if not stat.S_ISREG(status.st_mode):
         kind = _KINDS.get(stat.S_IFMT(status.st_mode), "something else")
-        remedy = "name a file in it" if kind == "a folder" else "save its content to a file and name that"
+        remedy = (
+            "name a file in it" if kind == "a folder" else ("save its content to a file and name that file")
+        )
         raise error(f"{path}: cannot be read, because it is {kind} and not a regular file; {remedy}")
     return status
 
 
 exists, is_folder, is_regular_file = os.path.exists, os.path.isdir, os.path.isfile
-"""Return False for a name that no file can have, such as one of 300 characters, for which `Path.exists` raises."""
+"""Return whether a path exists; False for a name that no file can have, such as one of 300 characters, for which
+`Path.exists` raises.
+"""
 
 
 def user_path(name: str | Path, error: type[WeatherglassError]) -> Path:
-    """Return the path that a user names; ~ means their home folder.
+    """Return the path that a user typed; ~ means their home folder.
 
     Raises:
         WeatherglassError: of the type `error`, for ~NAME if there is no such user.
@@ -132,7 +139,7 @@ def user_path(name: str | Path, error: type[WeatherglassError]) -> Path:
 
 
 class UnpackLimit:
-    """Count the bytes that a file unpacks to, and refuse more than the limit."""
+    """A counter of the bytes that a file unpacks to, which refuses more than the limit."""
 
     def __init__(self, path: Path, error: type[WeatherglassError] = VectorFileError) -> None:
         self._path = path
@@ -182,7 +189,7 @@ def shown_size(size: int) -> str:
 
 
 class LimitedStream(io.RawIOBase):
-    """Unpack another stream, with a limit on the number of bytes."""
+    """A stream that unpacks another stream, with a limit on the number of bytes."""
 
     def __init__(self, inner: BinaryIO, limit: UnpackLimit) -> None:
         self._inner = inner
@@ -201,12 +208,12 @@ class LimitedStream(io.RawIOBase):
         return b"".join(pieces)
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer as far as there is content, and return the number of bytes."""
+        """Fill a buffer with as much content as there is, and return the number of bytes."""
         piece = self.read(len(buffer))
         buffer[: len(piece)] = piece
         return len(piece)
 
     def close(self) -> None:
-        """Close this stream and the inner one."""
+        """Close this stream and the inner stream."""
         self._inner.close()
         super().close()

@@ -1,7 +1,7 @@
-"""Read tables that people keep: CSV, TSV, text, JSON lines, TOML and Excel become rows of texts.
+"""Read CSV, TSV, text, JSON lines, TOML and Excel files as tables, which are rows of texts.
 
-Encoding, delimiter and decimal commas are detected, and `Table.form` states what was found. A file that can be read in
-two ways is refused in one line that says how to decide.
+The encoding, the delimiter and decimal commas are detected; `Table.form` states them. A file that can be read in
+two ways is refused with a one-line error that explains how to resolve the ambiguity.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ MOST_BYTES = 32 * 2**20
 MOST_ROWS = 100_000
 MOST_COLUMNS = 256
 LONGEST_CELL = 100_000
-"""Limits of a table that a person keeps: bytes of the file, rows, columns, and characters of a cell."""
+"""The limits of a table: bytes of the file, rows, columns, and characters of a cell."""
 LARGEST_BYTES = 256 * 2**20
 BYTES_PER_ROW = 100
-"""A caller that allows more rows also allows more bytes: this many per row, up to the largest number."""
+"""The bytes allowed per row for a caller that allows more rows, and the largest number of bytes."""
 EXCEL = (".xlsx", ".xlsm")
 TABLES = (".csv", *TAB_SUFFIXES, *EXCEL)
-"""Suffixes of files that are always tables; .txt, .jsonl and .toml can be something else."""
+"""Suffixes of files that are always tables; .txt, .jsonl and .toml may contain something else."""
 NOT_READ = {
     ".xls": "an old Excel file",
     ".xlsb": "a binary Excel file",
@@ -46,7 +46,7 @@ _NUMBERS = {
     ".": re.compile(_PLAIN_NUMBER.format(point=r"\.", thousands=",")),
     ",": re.compile(_PLAIN_NUMBER.format(point=",", thousands=r"\.")),
 }
-"""What a number looks like by its decimal mark."""
+"""Patterns of numbers, by decimal mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,21 +54,21 @@ class Row:
     """The cells of a row."""
 
     number: int
-    """The line of a text file, or the row of a spreadsheet."""
+    """The line in a text file, or the row in a spreadsheet."""
     cells: tuple[str, ...]
-    """Without space around them; as many as the table has columns, empty where the file has none."""
+    """The cells without surrounding space, one per column of the table; empty where the file has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The rows of a file that are not empty, and what was detected."""
+    """The non-empty rows of a file, and its detected format."""
 
     path: Path
     form: str
-    """What the file is: "CSV, comma, UTF-8" or "Excel, sheet 'Words'"."""
+    """The format: "CSV, comma, UTF-8" or "Excel, sheet 'Words'"."""
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
-    """What the user should know: an assumed encoding, formulas, skipped comments."""
+    """Notes for the user: an assumed encoding, formulas, skipped comments."""
     has_names: bool = False
     """Whether the first row certainly names the columns, as in JSON lines."""
     delimiter: str = ""
@@ -84,22 +84,22 @@ class Table:
         return self.form.startswith("Excel")
 
     def place(self, row: Row) -> str:
-        """Return the place of a row for an error: "jobs.csv, line 3"."""
+        """Return the place of a row for an error message: "jobs.csv, line 3"."""
         unit = "row" if self.form.startswith(("Excel", "TOML")) else "line"
         return f"{self.path}, {unit} {row.number}"
 
     def column(self, index: int, header: bool = True) -> list[str]:
-        """Return the cells of a column, without the first row if that is the header."""
+        """Return the cells of a column, without the header if there is one."""
         return [row.cells[index] for row in self.rows[1 if header else 0 :]]
 
     def described(self, layout: str = "") -> str:
-        """Return the file and what it is: "jobs.csv (CSV, comma, UTF-8, wide)"."""
+        """Return the file and its format: "jobs.csv (CSV, comma, UTF-8, wide)"."""
         return f"{self.path.name} ({', '.join(filter(None, (self.form, layout)))})"
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A row by the names of its columns."""
+    """A row, with its cells by column name."""
 
     table: Table
     row: Row
@@ -107,7 +107,7 @@ class Record:
 
     @property
     def place(self) -> str:
-        """Return the file and the line or row, for errors."""
+        """Return the file and the line or row, for error messages."""
         return self.table.place(self.row)
 
     def __getitem__(self, name: str) -> str:
@@ -116,20 +116,21 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """The rows of a table by the names of its columns."""
+    """The rows of a table, with cells by column name."""
 
     table: Table
     rows: tuple[Record, ...]
     unused: tuple[str, ...]
-    """Columns of the file that were not asked for."""
+    """Columns of the file that the caller did not request."""
     places: Mapping[str, int | None]
-    """The column of each name; None for an optional one that the file does not have."""
+    """The position of each named column; None for an optional column that the file does not have."""
 
     def numbers(self, name: str) -> list[float | None]:
-        """Return the numbers of a column, None for an empty cell; decimal commas are detected.
+        """Return the numbers of a column, with None for an empty cell; decimal commas are detected.
 
         Raises:
-            WeatherglassError: with file, line and cell, if a cell is not a number, or can be two numbers.
+            WeatherglassError: if a cell is not a number or is ambiguous; the message names the file, the line and the
+                cell.
         """
         place = self.places[name]
         rows = [record.row for record in self.rows]
@@ -157,8 +158,8 @@ def read_rows(
 
     Args:
         path: the file: CSV, TSV, text, .jsonl, .toml or .xlsx.
-        required: names of columns that every row must fill; a tuple gives several names for one column, and the first
-            is the name in the records.
+        required: names of columns that every row must fill; a tuple lists several names of one column, of which the
+            records use the first.
         optional: names of columns that may be missing or empty; the record then has an empty text.
         error: the type of the error.
         sheet: the sheet of an Excel file that has several.
@@ -199,7 +200,7 @@ def read_rows(
 
 
 def _found(table: Table, header: Sequence[str], names: Sequence[str]) -> int | None:
-    """Return the column with one of these names; None without one."""
+    """Return the column with one of the given names, or None."""
     places = [place for place, cell in enumerate(header) if cell in map(column_key, names)]
     if len(places) > 1:
         raise table.error(f"{table.place(table.rows[0])}: two columns are called '{names[0]}'; rename one")
@@ -231,7 +232,7 @@ def column_named(table: Table, name: str) -> int:
 def read_table(
     path: Path, error: type[WeatherglassError], *, sheet: str = "", most_rows: int = MOST_ROWS
 ) -> Table:
-    """Read a file as a table; its suffix determines the format, and its content the rest.
+    """Read a file as a table; the suffix determines the format, and everything else is detected from the content.
 
     Args:
         path: the file.
@@ -245,10 +246,10 @@ def read_table(
     with reading_document(path, error):
         size = require_regular_file(path, error).st_size
         if size > (limit := max(MOST_BYTES, min(LARGEST_BYTES, BYTES_PER_ROW * most_rows))):
-            raise error(f"{path}: {shown_size(size)}; a list may have {shown_size(limit)}")
+            raise error(f"{path}: {shown_size(size)}, but a list may have at most {shown_size(limit)}")
         suffix = path.suffix.lower()
         if suffix in NOT_READ:
-            raise error(f"{path}: {NOT_READ[suffix]} is not read; save it as .xlsx or CSV")
+            raise error(f"{path}: {NOT_READ[suffix]} is not supported; save it as .xlsx or CSV")
         content = path.read_bytes()
         if content.startswith(_OLD_OFFICE):
             raise error(
@@ -267,7 +268,7 @@ def read_table(
 
 
 def _checked(table: Table, most_rows: int) -> Table:
-    """Return the table after a check of its limits and characters, without columns that are empty."""
+    """Return the table without empty columns, after checking its limits and characters."""
     path, error = table.path, table.error
     rows = [row for row in table.rows if any(row.cells)]
     if not rows:
@@ -320,7 +321,7 @@ def _counted(number: int, one: str, several: str) -> str:
 def _delimited(
     path: Path, text: str, encoding: str, notes: list[str], most_rows: int, error: type[WeatherglassError]
 ) -> Table:
-    """Return the rows of a text whose cells are separated by one character, or that has a single column."""
+    """Return the rows of a text whose cells are separated by one character, or which has a single column."""
     lines, form, delimiter, comments = split_cells(path, text, most_rows + 1, error)
     if comments:
         notes = [*notes, f"{_counted(comments, 'line', 'lines')} beginning with # skipped"]
@@ -384,7 +385,7 @@ def _from_objects(
 
 
 def is_numeric(cells: Iterable[str]) -> bool:
-    """Return whether the cells that are not empty are numbers with a decimal point or comma, and there are any."""
+    """Return whether all non-empty cells are numbers with a decimal point or comma, and there is at least one."""
     filled = [cell.removesuffix("%").strip().replace("\u2212", "-") for cell in cells if cell]
     return all(filled) and any(
         filled and not any(_is_nan(_number(cell, mark)) for cell in filled) for mark in _NUMBERS
@@ -392,12 +393,13 @@ def is_numeric(cells: Iterable[str]) -> bool:
 
 
 def numbers(table: Table, column: int, rows: Sequence[Row]) -> tuple[list[float | None], bool]:
-    """Return the numbers of a column, None for an empty cell, and whether they have decimal commas.
+    """Return the numbers of a column, with None for an empty cell, and whether they have decimal commas.
 
-    Percent signs are left out if every cell has one.
+    Percent signs are removed if every cell has one.
 
     Raises:
-        WeatherglassError: with file, line and cell, if a cell is not a number, or can be two numbers.
+        WeatherglassError: if a cell is not a number or is ambiguous; the message names the file, the line and the
+            cell.
     """
     cells = [row.cells[column].replace("\u2212", "-") for row in rows]
     if all(cell.endswith("%") for cell in cells if cell):
@@ -416,8 +418,8 @@ def numbers(table: Table, column: int, rows: Sequence[Row]) -> tuple[list[float 
         if marks != {usual}:
             one, other = (f"{_number(example, each):.15g}" for each in ".,")
             raise table.error(
-                f"{table.path}: '{example}' in column {column + 1} can be {one} or {other}; write numbers without a "
-                "mark between thousands"
+                f"{table.path}: '{example}' in column {column + 1} can mean {one} or {other}; write "
+                "numbers without a thousands separator"
             )
         mark = usual
     return read[mark], mark == "," and read["."] != read[","]

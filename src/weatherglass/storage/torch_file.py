@@ -1,4 +1,4 @@
-"""Read files that torch.save wrote, without torch and without running code that they name.
+"""Read files that torch.save wrote, without torch and without running any code that the files name.
 
 There are two layouts. Since torch 1.6, a file is a zip archive of a pickle and one entry per storage. Before that, it
 was a sequence of pickles (a magic number, a version, the sender's machine, the object, the keys of the storages)
@@ -28,7 +28,7 @@ from weatherglass.storage.unpickle import BUILDERS, Builder, Record, check_pickl
 MAGIC: Final = 0x1950A86A20F9469CFC6C
 PROTOCOL: Final = 1001
 LEGACY_PICKLES: Final = 5
-"""Pickles before the storages: a magic number, a version, the sender's machine, the object, the keys."""
+"""The pickles before the storages: a magic number, a version, the sender's machine, the object, the keys."""
 
 MOST_PARAMETERS: Final = 100_000
 DEEPEST_MODULE: Final = 64
@@ -47,7 +47,7 @@ _DTYPES = {
 
 
 class Tensor(np.ndarray[Any, np.dtype[Any]]):
-    """A tensor as an array, without the gradients and hooks that a pickle may state."""
+    """A tensor as an array, without the gradients and hooks that a pickle may contain."""
 
     def __setstate__(self, state: object) -> None:
         """Ignore the state: it is not needed, and numpy's own `__setstate__` trusts its input."""
@@ -61,7 +61,8 @@ def read_torch(path: Path, allowed: Collection[str] = ()) -> object:
         allowed: classes as "module.attribute" whose objects are read as `Record`.
 
     Raises:
-        UnsafeFileError: if a function or class is neither torch's data nor allowed; the message names the first one.
+        UnsafeFileError: if a function or class is neither a torch data type nor allowed; the message names the first
+            one.
         VectorFileError: if the file is cut off, or torch.save did not write it.
     """
     with reading(path), path.open("rb") as file:
@@ -94,7 +95,7 @@ def check_torch(path: Path) -> None:
 
 
 def _pass_over_pickle(file: BinaryIO, content: NDArray[np.uint8]) -> None:
-    """Check a pickle, and move the file to its end, where the next one begins."""
+    """Check a pickle, and move the file position to its end, where the next one begins."""
     if problem := check_pickle(content, file.tell()):
         raise ValueError(problem)
     for opcode, argument, _ in pickletools.genops(file):
@@ -107,7 +108,7 @@ def state_dict(loaded: object, source: str) -> dict[str, NDArray[Any]]:
     """Return the weights by name from the result of `read_torch`: a state dict, or a pickled module.
 
     Raises:
-        VectorFileError: if it is neither.
+        VectorFileError: if it is neither of the two.
     """
     with errors_in_one_line(source, "the module in it is damaged", "get the file again", VectorFileError):
         weights = _all_parameters(loaded) if isinstance(loaded, Record) else loaded
@@ -121,7 +122,9 @@ def state_dict(loaded: object, source: str) -> dict[str, NDArray[Any]]:
 
 
 def _all_parameters(module: Record) -> dict[str, object]:
-    """Return the parameters of a module and its submodules; a module may contain itself, or another one many times."""
+    """Return the parameters of a module and its submodules; a module may contain itself, or contain another one many
+    times.
+    """
     parameters: dict[str, object] = {}
     for number, (name, value) in enumerate(_parameters(module, "", 0)):
         if number == MOST_PARAMETERS:
@@ -149,7 +152,9 @@ class _Storages:
     """The flat arrays that a pickle refers to, by their keys."""
 
     read: Callable[[str, np.dtype[Any], int], NDArray[Any]]
-    """Return the content of a storage of this key, type and length, or zeros that are filled later."""
+    """A function that returns the content of a storage of this key, type and length, or zeros that are filled
+    later.
+    """
     order: str = "<"
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
 
@@ -210,7 +215,7 @@ def _read_legacy(file: BinaryIO, path: Path, allowed: Collection[str]) -> object
         nonlocal left
         left -= length * dtype.itemsize
         if left < 0:
-            raise ValueError(f"with storage {key} the tensors are larger than the file")
+            raise ValueError(f"with storage {key}, the tensors are larger than the file")
         return np.zeros(length, dtype)
 
     storages = _Storages(reserve)
@@ -243,7 +248,7 @@ def _check_head(file: BinaryIO, path: Path) -> None:
 
 
 def _tensor(storage: object, offset: object, shape: object, strides: object, *_: object) -> Tensor:
-    """Return a view of a storage; numpy refuses one that would reach outside it."""
+    """Return a view of a storage; numpy refuses a view that would reach outside the storage."""
     if not isinstance(storage, np.ndarray) or not isinstance(offset, int) or offset < 0:
         raise TypeError("a tensor needs a storage and an offset")
     if not isinstance(shape, tuple) or not isinstance(strides, tuple):
@@ -267,7 +272,7 @@ def _parameter(data: object = None, *_: object) -> object:
 
 
 def _nothing(*_: object) -> None:
-    """Ignore the functions that old modules contain."""
+    """Ignore a function that an old module contains."""
 
 
 def _builders() -> Mapping[str, Builder]:

@@ -1,16 +1,16 @@
 """Read pickle files without running code: only numbers, arrays, containers and inert records are built.
 
-A pickle is a program; `pickle.load` runs whatever function it names. Here a name in the file is looked up in a table of
-builders and never imported. numpy arrays are rebuilt from their bytes, not by numpy's own unpickling functions, and an
-object of a listed class becomes a `Record` of its name and state, without its code. Everything else is refused before
-it is called. The objects that a file can reach are sealed: a pickle can also *set attributes*, and must not change a
-builder or a class for the next reader.
+A pickle is a program; `pickle.load` runs whatever function it names. Here a name in the file is looked up in a table
+of builders and never imported. numpy arrays are rebuilt from their bytes, not by numpy's own unpickling functions, and
+an object of a listed class becomes a `Record` of its name and state, without its code. Everything else is refused
+before it is called. Because a pickle can also *set attributes*, the objects that a file can reach are sealed, so that
+it cannot change a builder or a class for the next reader.
 
-A small file cannot ask for much memory. Python's unpickler trusts two kinds of numbers: the length of a value, which it
-allocates before reading it, and the index in its memo, up to which it fills memory (nine bytes can ask for 16 GB).
+A small file cannot request much memory. Python's unpickler trusts two kinds of numbers: the length of a value, which
+it allocates before reading it, and the index in its memo, up to which it fills memory (nine bytes can ask for 16 GB).
 `check_pickle` compares both with the size of the file. It also refuses more than `MOST_TUPLES` references to tuples: a
-tuple that contains the same tuple twice, forty levels deep, has 2^40 parts when it is hashed. The memory of what the
-builders make is limited.
+tuple that contains the same tuple twice, forty levels deep, has 2^40 parts when it is hashed. The memory of the
+objects that builders make is limited.
 
 To read another family of files, such as torch storages, pass `builders={**BUILDERS, ...}`.
 """
@@ -42,13 +42,15 @@ MOST_TUPLES = 40
 """The largest number of parts that 40 references can multiply to is e^(40/e), 2.5 million."""
 
 MANY = 500_000
-"""Number of opcodes after which the loop is compiled; Python takes half a second for them, as long as loading numba."""
+"""The number of opcodes above which the loop is compiled; Python needs half a second for them, as long as loading
+numba.
+"""
 
 FINE, CUT_OFF, TOO_LONG, TOO_FAR, TOO_SHARED, DOUBLED, UNFINISHED = range(7)
 PROBLEMS = {
     CUT_OFF: "it ends early",
     TOO_LONG: "it declares more bytes than the file contains",
-    TOO_FAR: "it has a number in its memo that only a larger file could have",
+    TOO_FAR: "its memo has an index that only a larger file could have",
     TOO_SHARED: "its tuples contain one another too often",
     DOUBLED: "it contains an opcode that no pickle writer produces",
 }
@@ -59,7 +61,9 @@ _UNKNOWN = -9
 
 
 def _forms() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return for every opcode the bytes of its argument (negative for lines), and the bytes of a count before it."""
+    """Return, for every opcode, the number of bytes of its argument (negative for lines) and of the count before
+    it.
+    """
     fixed, counted = np.full(256, _UNKNOWN), np.zeros(256, dtype=np.int64)
     lines = {"stringnl_noescape_pair": _TWO_LINES}
     for opcode in pickletools.opcodes:
@@ -90,12 +94,12 @@ _ENOUGH = 2**55
 _NO_TUPLES = frozenset(
     map(ord, "IJKM\x8a\x8bLFGSTUBC\x8e\x96VX\x8c\x8dN\x88\x89]l}d\x8f\x91)c\x93io\x81\x92Ras")
 )
-"""Opcodes that do not push a tuple of other objects: numbers, texts, constants, containers, objects."""
+"""Opcodes that do not push a tuple of other objects, but numbers, texts, constants, containers or objects."""
 _MAY_BE_TUPLES = np.array([code not in _NO_TUPLES for code in range(256)])
 
 
 def check_pickle(content: Bytes, start: int = 0) -> str:
-    """Return what is wrong with the pickle at `start`; empty if its counts fit into `content`."""
+    """Return the problem of the pickle at `start`; empty if its counts fit into `content`."""
     code = _scan_in_python(content, start, MANY)
     if code == UNFINISHED:
         compiled = _compiled()
@@ -132,7 +136,7 @@ def _scan(
     most_tuples: int,
     most_opcodes: int,
 ) -> int:
-    """Return the number of the first problem. The code runs compiled on arrays and in Python on lists."""
+    """Return the number of the first problem. The compiled code runs on arrays, and plain Python on lists."""
     size = len(content)
     zero = place - place  # has 64 bits when compiled, so that sums with bytes have 64, too
     tuples = {zero - 1}
@@ -195,10 +199,12 @@ def _scan(
 
 
 Builder = Callable[..., object]
-"""Return a harmless object made from the arguments in the file; a TypeError or ValueError means "damaged"."""
+"""A function that returns a harmless object made from the arguments in the file; it raises TypeError or ValueError if
+they are damaged.
+"""
 
 DTYPE = re.compile(r"[<>=|]?(b1|i[1248]|u[1248]|f[248]|c8|c16|[SU]\d{1,6})")
-"""The plain types of numbers and texts, without objects, fields and void."""
+"""The plain types of numbers and texts; object, void and structured types are excluded."""
 
 
 def read_pickle(
@@ -213,9 +219,9 @@ def read_pickle(
     Args:
         source: a path, or a file open for reading bytes.
         allowed: classes as "module.attribute" whose objects are read as `Record`.
-        builders: a function for each other name; `BUILDERS` by default.
+        builders: the functions for all other names; `BUILDERS` by default.
         name: the name of the file in errors; its path by default.
-        persistent_load: resolves references to data outside the pickle; by default they are refused.
+        persistent_load: a function that resolves references to data outside the pickle; by default they are refused.
 
     Raises:
         UnsafeFileError: if a function or class is not allowed and has no builder; the message names the first one.
@@ -245,7 +251,7 @@ def read_pickle(
 
 
 def _content(source: BinaryIO) -> tuple[NDArray[np.uint8], BinaryIO]:
-    """Return the bytes and a file of them: memory-mapped for a file, loaded for a stream."""
+    """Return the bytes and a file object of them: a memory map for a file, a copy in memory for a stream."""
     if not isinstance(source, io.BufferedReader):
         loaded = source.read()
         return np.frombuffer(loaded, np.uint8), io.BytesIO(loaded)
@@ -258,7 +264,7 @@ def _content(source: BinaryIO) -> tuple[NDArray[np.uint8], BinaryIO]:
 
 
 def shown(value: object) -> str:
-    """Return a shortened value of a file for a message; nested lists may have any length."""
+    """Return a shortened value from a file for a message; nested lists may have any length."""
     short = reprlib.Repr()
     short.maxlevel, short.maxother, short.maxlong = 2, 60, 60
     return short.repr(value)
@@ -269,7 +275,9 @@ def _printable(name: str) -> str:
 
 
 class _Budget:
-    """Limit the memory of what builders make; a pickle can contain bytes once and use them a million times."""
+    """A limit on the memory of objects that builders make; a pickle can contain bytes once and use them a million
+    times.
+    """
 
     def __init__(self, size: int) -> None:
         self._left = unpack_limit(size)
@@ -281,7 +289,7 @@ class _Budget:
 
 
 class _RefusalError(Exception):
-    """The pickle asks for something unsafe; the message completes "refused, because …"."""
+    """An unsafe request of a pickle; the message completes "refused, because …"."""
 
 
 class _Sealed(type):
@@ -292,16 +300,16 @@ class _Sealed(type):
 
 
 class Record(metaclass=_Sealed):
-    """An object of an allowed class: the state in the file, without its code."""
+    """An object of an allowed class, which has the state in the file, but not the code of the class."""
 
     __slots__ = ("arguments", "state")
 
     class_name: ClassVar[str] = ""
     """The class as "module.attribute"; it is never imported."""
     arguments: tuple[object, ...]
-    """The arguments of its constructor."""
+    """The arguments of the object's constructor."""
     state: dict[str, Any]
-    """Its attributes."""
+    """The attributes of the object."""
 
     def __new__(cls, *arguments: object) -> Record:
         record = super().__new__(cls)
@@ -310,7 +318,7 @@ class Record(metaclass=_Sealed):
         return record
 
     def __init__(self, *arguments: object) -> None:
-        """Do nothing: `__new__` keeps the arguments, and most opcodes call only `__new__`."""
+        """Do nothing, since `__new__` keeps the arguments, and most opcodes call only `__new__`."""
 
     def __setstate__(self, state: object) -> None:
         parts = state if isinstance(state, tuple) else (state,)  # (attributes, slots) or just attributes
@@ -347,7 +355,7 @@ class _Name:
 
 
 class _Unpickler(pickle.Unpickler):
-    """An unpickler that looks up every name in our own table."""
+    """An unpickler that looks up every name in a table of builders."""
 
     def __init__(
         self,
@@ -383,7 +391,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 class Dtype:
-    """A numpy dtype under construction; numpy's own `__setstate__` trusts its input, so it is not used."""
+    """A numpy dtype under construction; numpy's own `__setstate__` is not used, since it trusts its input."""
 
     __slots__ = ("_code", "_order")
 
@@ -403,7 +411,7 @@ class Dtype:
 
     @property
     def numpy(self) -> np.dtype[Any]:
-        """Return the dtype itself."""
+        """Return the numpy dtype."""
         return np.dtype(self._order + self._code)
 
 
@@ -454,7 +462,7 @@ def _scalar(dtype: object, data: object = b"") -> object:
 
 
 def _latin1_bytes(text: object, encoding: object) -> bytes:
-    """Return bytes as protocol 2 writes them."""
+    """Return bytes from the form in which protocol 2 writes them."""
     if not isinstance(text, str) or encoding not in ("latin1", "latin-1"):
         raise TypeError("bytes are written as latin-1 text")
     return text.encode("latin1")
@@ -473,7 +481,7 @@ def _plain_object(cls: object, base: object, state: object) -> Record:
 
 
 def _no_call(*_: object) -> Never:
-    raise TypeError("a class is named in the file, not an object of it")
+    raise TypeError("the file names a class, not an object of it")
 
 
 # numpy.core and __builtin__ were renamed; a pickle contains the name of its time.

@@ -1,7 +1,7 @@
 """Read the cells of one sheet of an Excel file (.xlsx), which is a ZIP archive of XML.
 
-Only values are read, never formulas, macros, links or styles. The parser is expat; a document type, the source of
-entity expansion, is refused, and the bytes that are unpacked, the rows, the columns and the cells have limits.
+Only values are read, never formulas, macros, links or styles. The parser is expat. It refuses a document type, which
+entity expansion would need. The numbers of unpacked bytes, rows, columns and cells are limited.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from weatherglass.registry import did_you_mean
 from weatherglass.storage.reading import shown_size
 
 MOST_UNPACKED = 32 * 2**20
-"""Bytes of XML that are read, over all parts of the file."""
+"""The largest number of bytes of XML that are read, over all parts of the file."""
 MOST_ELEMENTS = 1_000_000
 MOST_PARTS = 10_000
 PIECE = 2**20
-"""Bytes per call of the parser: old versions scan a long attribute again with each piece."""
+"""Bytes per call of the parser; old versions of expat scan a long attribute again with each call."""
 LAST_COLUMN = 16_384
-"""The number of columns of Excel."""
+"""The largest number of columns in Excel."""
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _REFERENCE = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})")
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
 Refuse = Callable[[str], WeatherglassError]
-"""Makes the error for a problem, with the file's name before it."""
+"""A function that makes the error for a problem, with the file's name before it."""
 Start = Callable[[str, Mapping[str, str]], None]
 End = Callable[[str], None]
 Text = Callable[[str], None]
@@ -45,31 +45,29 @@ class Sheet:
     cells: dict[int, dict[int, str]]
     """Text by row and column, both counted from 1."""
     formulas: int
-    """Number of cells whose stored value is the result of a formula."""
+    """The number of cells whose stored value is the result of a formula."""
     hidden: int
-    """Number of hidden rows and columns with cells."""
+    """The number of hidden rows and columns with cells."""
 
 
 def read_sheet(path: Path, refuse: Refuse, sheet: str, most_rows: int, longest: int) -> Sheet:
-    """Return a sheet by its name; without a name, the only visible sheet that has cells.
+    """Return the sheet with a name; without a name, return the only visible sheet that has cells.
 
     Args:
         path: the file.
-        refuse: makes the error for a problem.
+        refuse: a function that makes the error for a problem.
         sheet: the name of the sheet; empty for the only one.
-        most_rows: largest number of rows with cells.
-        longest: largest number of characters of a cell.
+        most_rows: the largest number of rows with cells.
+        longest: the largest number of characters of a cell.
 
     Raises:
-        WeatherglassError: if the file is not one of Excel, exceeds a limit, or has merged cells or errors.
+        WeatherglassError: if it is not an Excel file, exceeds a limit, or has merged cells or errors.
     """
     try:
         with zipfile.ZipFile(path) as archive:
             return _chosen(_Parts(archive, refuse), refuse, sheet, most_rows, longest)
     except (zipfile.BadZipFile, NotImplementedError) as error:
-        raise refuse(
-            f"not an Excel file of the kind .xlsx ({error}); save it again as .xlsx or CSV"
-        ) from None
+        raise refuse(f"not an .xlsx file of Excel ({error}); save it again as .xlsx or CSV") from None
 
 
 def _chosen(parts: _Parts, refuse: Refuse, sheet: str, most_rows: int, longest: int) -> Sheet:
@@ -95,17 +93,17 @@ def _chosen(parts: _Parts, refuse: Refuse, sheet: str, most_rows: int, longest: 
 
 
 class _Parts:
-    """The XML parts of the archive, read with a limit on what they unpack to."""
+    """The XML parts of the archive, which are read with a limit on the unpacked size."""
 
     def __init__(self, archive: zipfile.ZipFile, refuse: Refuse) -> None:
         self.archive, self.refuse = archive, refuse
         self.left, self.elements = MOST_UNPACKED, 0
         self.names = set(archive.namelist())
         if len(self.names) > MOST_PARTS:
-            raise refuse(f"an archive of {len(self.names)} files, which no Excel file has")
+            raise refuse(f"an archive of {len(self.names)} files, more than any Excel file has")
 
     def parse(self, name: str, start: Start, end: End, text: Text) -> None:
-        """Call the functions for the elements and texts of a part; names are without their namespace."""
+        """Call the functions for the elements and texts of a part; element names have no namespace."""
         if name not in self.names:
             raise self.refuse(f"its part '{name}' is missing; save it again as .xlsx or CSV")
         if self.archive.getinfo(name).compress_type not in PACKED:
@@ -131,7 +129,7 @@ class _Parts:
                     self.left -= len(piece)
                     if self.left < 0:
                         raise self.refuse(
-                            f"unpacks to more than {shown_size(MOST_UNPACKED)}; keep only the list"
+                            f"is unpacked to more than {shown_size(MOST_UNPACKED)}; keep only the list"
                         )
                     parser.Parse(piece, False)
                 parser.Parse(b"", True)
@@ -151,7 +149,7 @@ def _nothing(*_: object) -> None:
 
 
 def _relations(parts: _Parts) -> dict[str, tuple[str, str]]:
-    """Return the kind and the name of each part of the workbook by its id: "worksheet", "sharedStrings"."""
+    """Return the kind and the name of each part of the workbook by its id, such as "worksheet" or "sharedStrings"."""
     found: dict[str, tuple[str, str]] = {}
 
     def relation(tag: str, given: Mapping[str, str]) -> None:
@@ -179,7 +177,7 @@ def _sheet_places(parts: _Parts, relations: Mapping[str, tuple[str, str]]) -> di
 
 
 def _shared_texts(parts: _Parts, relations: Mapping[str, tuple[str, str]], longest: int) -> list[str]:
-    """Return the texts that cells refer to by number; phonetic readings of a text are not part of it."""
+    """Return the texts that cells refer to by number, without phonetic readings."""
     texts: list[str] = []
     pieces: list[str] = []
     inside = {"t": 0, "rPh": 0}
@@ -207,7 +205,7 @@ def _shared_texts(parts: _Parts, relations: Mapping[str, tuple[str, str]], longe
 
 
 def _plain(text: str) -> str:
-    """Return a text without Excel's escapes of control characters, and without space around it."""
+    """Return a text without Excel's escapes of control characters, and without surrounding space."""
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text).strip()
 
 
@@ -265,7 +263,8 @@ class _Cells:
             self.has_formula = True
         elif tag == "mergeCell":
             raise self.refuse(
-                f"the cells {given.get('ref', '')[:20]} are merged; unmerge them, and give each row its own value"
+                f"the cells {given.get('ref', '')[:20]} are merged; unmerge them, and enter a value in "
+                "each row"
             )
 
     def _text(self, piece: str) -> None:
@@ -327,7 +326,7 @@ def _column_number(letters: str) -> int:
 
 
 def column_letters(number: int) -> str:
-    """Return the letters of a column of a spreadsheet.
+    """Return the letters of a spreadsheet column.
 
     >>> column_letters(1), column_letters(28)
     ('A', 'AB')

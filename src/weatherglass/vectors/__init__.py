@@ -1,7 +1,8 @@
 """Read and write files of word vectors; the format is detected from the content.
 
-The formats are word2vec text and binary, GloVe text, fastText .vec and gensim's KeyedVectors, each also compressed with
-gzip, and .npz, .safetensors and fastText .bin. `spacy.py` reads the vectors of a spaCy pipeline, which is a folder.
+The supported formats are word2vec text and binary, GloVe text, fastText .vec and gensim's KeyedVectors, each also
+compressed with gzip, as well as .npz, .safetensors and fastText .bin. `spacy.py` reads the vectors of a spaCy
+pipeline, which is a folder.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ __all__ = [
 ]
 
 HEAD = 2**16
-"""Number of bytes used to detect the format; sufficient for one line of 5 000 numbers."""
+"""The number of bytes used to detect the format, which is enough for one line of 5 000 numbers."""
 
 GZIP = b"\x1f\x8b"
 ZIP = b"PK\x03\x04"
@@ -47,14 +48,14 @@ NOT_WORD_VECTORS = {
     b"BZh": "compressed with bzip2; unpack it first",
     b"\xfd7zXZ": "compressed with xz; unpack it first",
 }
-"""First bytes of files that are not word vectors, and what to do with them."""
+"""The first bytes of files that are not word vectors, and what the user can do with them."""
 
 
 def check_file(path: Path) -> None:
     """Check that a path is a readable file that is not empty.
 
     Raises:
-        VectorFileError: if it is not.
+        VectorFileError: if it is a folder, is missing, or is empty.
     """
     if is_folder(path):
         raise VectorFileError(f"{path}: this is a folder; name the file of vectors in it")
@@ -70,14 +71,16 @@ def has_subwords(path: Path) -> bool:
 
 
 def related_files(path: Path) -> list[Path]:
-    """Return a file and its companion files: the arrays of gensim, or the words of a .safetensors file."""
+    """Return a file and its companion files, which contain the arrays of gensim or the words of a .safetensors
+    file.
+    """
     words = path.name.removesuffix(".safetensors") + ".words.json"
     names = (f"{path.name}.vectors.npy", f"{path.name}.syn0.npy", words)
     return [path, *(beside for name in names if (beside := path.with_name(name)).is_file())]
 
 
 def read_vectors(path: Path, words: Collection[str] | None, subwords: bool = True) -> WordVectors:
-    """Return the vectors of the words that a file has, or for which its subwords give a vector.
+    """Return the vectors of the words that a file contains, or for which it has subword vectors.
 
     Only wanted words are parsed and stored, so that memory depends on the number of words and not on the size of the
     file, except for formats with one compressed or pickled array. If a word occurs twice, its first vector is used.
@@ -120,7 +123,7 @@ def _unpacked(path: Path) -> BinaryIO:
 
 
 def _read(path: Path, head: bytes, compressed: bool, words: Collection[str] | None) -> WordVectors:
-    """Read a file whose content begins with `head`, from which the format is detected."""
+    """Read a file whose format is detected from `head`, its first bytes."""
     if not head:
         raise VectorFileError(f"{path}: the file is empty")
     if head.startswith(FASTTEXT):  # an uncompressed model was read by the caller
@@ -153,7 +156,7 @@ Blocks = Iterable[NDArray[np.float32]]
 
 
 def write_vectors(path: Path, words: Sequence[str], width: int, blocks: Blocks) -> str:
-    """Write words and their vectors in the format of the file's ending.
+    """Write words and their vectors in the format of the file's suffix.
 
     A `.safetensors` file has a tensor `vectors`, and the words as JSON in its metadata. `.txt` and `.vec` are word2vec
     text with nine digits, which represent float32 exactly. `.bin` is word2vec binary.
@@ -162,13 +165,11 @@ def write_vectors(path: Path, words: Sequence[str], width: int, blocks: Blocks) 
         The name of the format.
 
     Raises:
-        OutputError: if the ending is unknown, or the file cannot be written.
+        OutputError: if the suffix is unknown, or the file cannot be written.
         VectorFileError: if a word cannot be written in this format.
     """
     if path.suffix.lower() not in FORMATS:
-        raise OutputError(
-            f"{path}: unknown ending; end the name in {', '.join(FORMATS)} to choose the format"
-        )
+        raise OutputError(f"{path}: unknown suffix; choose a format with one of {', '.join(FORMATS)}")
     format, write = FORMATS[path.suffix.lower()]
     try:
         with whole_file(path) as unfinished:
@@ -216,8 +217,8 @@ def _check_words(path: Path, words: Sequence[str]) -> None:
     for word in words:
         if not word or len(word.split()) != 1 or word != word.strip():
             raise VectorFileError(
-                f"{path}: the word {word!r} contains a space, which word2vec's formats cannot store; "
-                "write .safetensors"
+                f"{path}: the word {word!r} contains a space, which word2vec's formats cannot store; write "
+                "a .safetensors file"
             )
 
 

@@ -24,13 +24,13 @@ from weatherglass.storage.unpickle import Record, read_pickle
 from weatherglass.vectors.collector import Collector, WordVectors, to_bytes
 
 SHOWN = 20
-"""Largest number of names in an error message."""
+"""The largest number of names in an error message."""
 
 
 def collect_rows(
     words: Sequence[str], vectors: NDArray[Any], collector: Collector, format: str, counts: object = None
 ) -> WordVectors:
-    """Collect the rows of the wanted words, and their counts if there is a whole number for each word.
+    """Collect the rows of the wanted words, and their counts if each word has a whole number.
 
     Raises:
         VectorFileError: if there is not exactly one row of numbers for each word.
@@ -130,7 +130,7 @@ def _safetensors_words(metadata: dict[str, str] | None, path: Path) -> list[str]
         source, text = str(beside), beside.read_text(encoding="utf-8")
     else:
         raise VectorFileError(
-            f"{path}: has no words, neither in its metadata under 'words' nor in {beside.name}"
+            f"{path}: it has no words, which should be in its metadata under 'words' or in {beside.name}"
         )
     with errors_in_one_line(source, "not a JSON list of words", "get it again", VectorFileError):
         words = json.loads(text)
@@ -147,10 +147,10 @@ RECORDS = (*KEYED_VECTORS, "gensim.models.keyedvectors.Vocab", "gensim.models.wo
 
 WORDS = ("index_to_key", "index2word", "index2entity")
 VECTORS = ("vectors", "syn0")
-"""The names of the attributes in different versions, newest first."""
+"""The names of the attributes in gensim's versions, newest first."""
 
 LONGEST_WORD = 2**14
-"""Largest number of characters of a word, since one long word in the file could be the name of every row."""
+"""The largest number of characters of a word; otherwise one long word could be the name of every row."""
 
 
 def read_gensim(file: BinaryIO, collector: Collector) -> WordVectors:
@@ -195,7 +195,7 @@ def _words(record: Record, path: Path) -> list[str]:
 def _counts(record: Record, words: list[str]) -> NDArray[Any] | None:
     """Return the count of each word, which is in an array in gensim 4 and in a dictionary in gensim 3.
 
-    For vectors from a file without counts, gensim makes them up: n for the first word, then n − 1, and so on. In real
+    For vectors from a file without counts, gensim invents counts: n for the first word, then n − 1, and so on. In real
     text, many rare words have equal counts, so numbers that are all different are not counts.
     """
     expandos, vocabulary = record.state.get("expandos"), record.state.get("vocab")
@@ -222,7 +222,9 @@ def _vectors(record: Record, path: Path) -> NDArray[Any]:
 def _array_beside(beside: Path, path: Path) -> NDArray[Any]:
     """Return an array that gensim wrote to a separate file, memory-mapped, so that only wanted rows are read."""
     if not beside.exists():
-        raise VectorFileError(f"{path}: its numbers are in {beside.name}, which should be in the same folder")
+        raise VectorFileError(
+            f"{path}: its numbers should be in {beside.name} in the same folder, which is missing"
+        )
     return map_array(beside)
 
 

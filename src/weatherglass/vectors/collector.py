@@ -17,13 +17,15 @@ from weatherglass.warnings import Warning
 
 FIRST_ROWS = 4096
 FIRST_NUMBERS = 2**22
-"""Number of rows to allocate if the file does not state it, and the largest number of values in them."""
+"""The number of rows to allocate if the file does not state it, and the largest number of values in them."""
 
 
 Kernel = Callable[
     [NDArray[np.uint8], int, NDArray[np.float32], NDArray[np.uint8], NDArray[np.bool_]], tuple[int, int, int]
 ]
-"""Reads plain entries of a buffer into rows; returns their number, the next position, and the bytes of words."""
+"""A function that reads plain entries of a buffer into rows, and returns their number, the next position, and the
+bytes of words.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +39,11 @@ class WordVectors:
     format: str
     """The detected format, such as "word2vec binary"."""
     duplicates: int = 0
-    """Number of duplicate entries of these words; the first entry counts."""
+    """The number of duplicate entries of the wanted words; the first entry counts."""
     counts: NDArray[np.int64] | None = None
     """The count of each word in the training text, if the file states it."""
     twins: tuple[tuple[str, ...], ...] = ()
-    """Wanted words together with words of the file that look the same (`languages.similar_words`)."""
+    """Wanted words, each with the words of the file that look the same (`languages.similar_words`)."""
     warnings: tuple[Warning, ...] = ()
     """Possible problems of the file."""
     from_subwords: frozenset[str] = frozenset()
@@ -61,7 +63,7 @@ class WordVectors:
 
 
 class EveryWord:
-    """The set of wanted words if all words are wanted; bytes that are not UTF-8 are written as \\xff."""
+    """The set of wanted words when all words are wanted; bytes that are not UTF-8 are written as \\xff."""
 
     def __contains__(self, word: bytes) -> bool:
         return bool(word)
@@ -70,7 +72,7 @@ class EveryWord:
         return word.decode("utf-8", "backslashreplace")
 
     def spell(self, words: bytes, separator: bytes) -> list[str]:
-        """Return the words in these bytes; each ends with the separator."""
+        """Return the words in the given bytes; each ends with the separator."""
         try:
             return words.decode().split(separator.decode())[:-1]
         except UnicodeDecodeError:
@@ -78,7 +80,7 @@ class EveryWord:
 
 
 class Collector:
-    """Collect the wanted entries of a file, and refuse numbers that are not finite.
+    """A collector of the wanted entries of a file, which refuses numbers that are not finite.
 
     Words are compared as bytes, so that entries with invalid text are ignored unless they are wanted.
     """
@@ -112,7 +114,7 @@ class Collector:
         self._matrix = np.empty((rows, width), dtype=np.float32)
 
     def free_rows(self, rows: int, width: int) -> NDArray[np.float32]:
-        """Return at least this many free rows, which are valid until an entry is added; `keep` keeps them."""
+        """Return at least this many free rows, which are valid until an entry is added or `keep` is called."""
         used = len(self._rows) + len(self._later)
         if self._matrix.size == 0:
             first = min(FIRST_ROWS, FIRST_NUMBERS // max(1, width))
@@ -127,7 +129,8 @@ class Collector:
 
         Args:
             words: the words of the next entries.
-            printable: whether each word is printable ASCII, so that it does not look like another; may be longer.
+            printable: whether each word is printable ASCII, so that it cannot look like another word; may be longer
+                than `words`.
         """
         self._unusual += [words[number] for number in np.flatnonzero(~printable[: len(words)]).tolist()]
         self._later += words
@@ -212,5 +215,5 @@ def load_kernel(name: str) -> Kernel | None:
 
 
 def to_bytes(word: str) -> bytes:
-    """Return a word as UTF-8; a lone surrogate is legal in Python and matches no word of a file."""
+    """Return a word as UTF-8; a lone surrogate is legal in Python but matches no word of a file."""
     return word.encode("utf-8", "surrogatepass")

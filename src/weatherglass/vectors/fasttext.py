@@ -1,8 +1,9 @@
-"""Read binary fastText models (.bin): words, and character n-grams that give any other word a vector.
+"""Read binary fastText models (.bin): word vectors, and character n-grams from which the vector of any other word is
+computed.
 
 The file has a header, a dictionary and two matrices. Only the first matrix is used, memory-mapped. It has a row for
-each word and then a row for each bucket of hashed n-grams. The vector of a word is the mean of its own row and the rows
-of its n-grams; an out-of-vocabulary word has only n-grams (Bojanowski et al. 2017, section 3.2).
+each word and then a row for each bucket of hashed n-grams. The vector of a word is the mean of its own row and the
+rows of its n-grams; an out-of-vocabulary word has only n-grams (Bojanowski et al. 2017, section 3.2).
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ _ENTRY = struct.Struct("<qb")
 _SHAPE = struct.Struct("<qq")
 
 LONGEST_NGRAM = 16
-"""Largest number of characters of an n-gram; the default of fastText is 6. A word is hashed for each length at each of
-its positions."""
+"""The largest number of characters of an n-gram (6 by default in fastText); a word is hashed for each length at each
+of its positions.
+"""
 
 END_OF_SENTENCE = b"</s>"
 """The only word without n-grams."""
@@ -65,7 +67,9 @@ class _Model:
     matrix: NDArray[np.float32]
 
     def vector(self, word: bytes) -> NDArray[np.float64] | None:
-        """Return the mean over the row of the word, if it has one, and those of its n-grams; None without rows."""
+        """Return the mean of the word's own row, if it has one, and the rows of its n-grams; None if it has no
+        rows.
+        """
         first = len(self.counts)
         rows = np.array([self.words[word]] if word in self.words else [], dtype=np.int64)
         if word != END_OF_SENTENCE and self.layout.has_subwords:
@@ -80,7 +84,8 @@ class _Model:
 
 
 def read_fasttext(path: Path, collector: Collector, subwords: bool = True) -> WordVectors:
-    """Return the wanted words; out-of-vocabulary words get a vector from n-grams, unless `subwords` is false.
+    """Return the wanted words; vectors of out-of-vocabulary words are computed from n-grams, unless `subwords` is
+    false.
 
     Raises:
         VectorFileError: if the file is quantised, truncated or damaged, or has another version.
@@ -113,11 +118,12 @@ def _read_model(path: Path, content: mmap.mmap, collector: Collector) -> _Model:
 
 
 def _header(path: Path, content: mmap.mmap) -> tuple[_Layout, tuple[int, int], int]:
-    """Return the layout, the numbers of words and of labels, and the start of the dictionary."""
+    """Return the layout, the number of words, the number of labels, and the start of the dictionary."""
     (version,) = struct.unpack_from("<i", content, len(MAGIC))
     if version != VERSION:
         raise VectorFileError(
-            f"{path}: a fastText model of version {version}; only version {VERSION} is read (save it with fastText 0.9)"
+            f"{path}: a fastText model of version {version}; only version {VERSION} is supported (save it "
+            "with fastText 0.9)"
         )
     start = len(MAGIC) + 4
     width, *_, buckets, shortest, longest, _, _ = _ARGUMENTS.unpack_from(content, start)
@@ -134,8 +140,9 @@ def _header(path: Path, content: mmap.mmap) -> tuple[_Layout, tuple[int, int], i
         )
     if buckets and longest > LONGEST_NGRAM:
         raise VectorFileError(
-            f"{path}: its header states n-grams of up to {longest} characters; up to {LONGEST_NGRAM} are supported; "
-            "get it again if it is damaged, or train it with a smaller maxn (fastText's default is 6)"
+            f"{path}: its header states n-grams of up to {longest} characters, but only {LONGEST_NGRAM} "
+            "are supported; get the file again if it is damaged, or train the model with a smaller maxn "
+            "(fastText's default is 6)"
         )
     return _Layout(width, buckets, shortest, longest), (words, labels), start + _SIZES.size
 
@@ -194,7 +201,7 @@ def _matrix(path: Path, content: mmap.mmap, start: int, layout: _Layout, words: 
 
 
 def _buckets(word: bytes, layout: _Layout) -> array[int]:
-    """Return the bucket of every n-gram of <word>, counted in characters; a bracket alone is not an n-gram.
+    """Return the bucket of every n-gram of <word>, with lengths in characters; a single bracket is not an n-gram.
 
     The hash is 32-bit FNV-1a as in fastText, where bytes are signed, so that 0x80 and above also set the upper bits.
     The hash of an n-gram continues from the hash of the shorter n-gram at the same position.

@@ -21,10 +21,10 @@ DELETE = 0x7F
 ZERO, SMALL_E, CAPITAL_E = ord("0"), ord("e"), ord("E")
 
 LONGEST_WORD = 2**14
-"""Minimum number of bytes without a space which shows that binary content is not words."""
+"""The number of bytes without a space from which binary content is known not to be words."""
 
 NOT_FINITE = np.uint32(0x7F800000)
-"""The bits of the exponent, which are all set in nan and inf."""
+"""The bits of the exponent; all of them are set in nan and inf."""
 
 LARGEST_POWER = 280
 """Within 10^±280 nothing overflows or loses digits in double precision; Python parses other numbers."""
@@ -32,14 +32,16 @@ POWERS = np.array([float(f"1e{exponent}") for exponent in range(LARGEST_POWER + 
 DIGITS = np.uint64(10**18)
 """A smaller mantissa fits into 64 bits with a further digit; later digits are below `MARGIN`."""
 MARGIN = 2.0**-50
-"""A bound of the relative error of mantissa × 10^exponent, from four roundings of 2^-53 and the omitted digits."""
+"""An upper bound of the relative error of mantissa × 10^exponent, from four roundings of 2^-53 and the omitted
+digits.
+"""
 
 
 @njit(inline="always")
 def _copy_word(
     source: Bytes, start: int, stop: int, words: Bytes, used: int, separator: int
 ) -> tuple[int, bool]:
-    """Append a word and a separator; return the number of used bytes, and whether the word is printable ASCII."""
+    """Append a word and a separator; return the number of bytes used, and whether the word is printable ASCII."""
     printable = True
     for place in range(start, stop):
         words[used + place - start] = source[place]
@@ -55,18 +57,18 @@ def read_lines(
 ) -> tuple[int, int, int]:
     """Read plain lines: a word without spaces, and one number for each column of `matrix`, each after one space.
 
-    A number is exactly float32(float(text)). Both ends of an interval that contains float(text) are rounded to float32;
-    if they differ, which is the case for one number in millions, the line is not plain.
+    A number is exactly float32(float(text)). Both ends of an interval that contains float(text) are rounded to
+    float32; if they differ, which is the case for one number in millions, the line is not plain.
 
     Args:
         text: whole lines, each with a newline at the end.
         position: the start of the first line.
-        matrix: the output of numbers, one row for each line.
-        words: the output of words, each with a newline; at least as long as `text`.
-        printable: the output of whether each word is printable ASCII; as long as `matrix`.
+        matrix: the array for the numbers, one row for each line.
+        words: the array for the words, each with a newline; at least as long as `text`.
+        printable: the array for flags that mark printable ASCII words; as long as `matrix`.
 
     Returns:
-        The number of lines, the position of the next one, and the number of used bytes of `words`.
+        The number of lines, the position of the next one, and the number of bytes used in `words`.
     """
     rows, width = matrix.shape
     used = 0
@@ -149,12 +151,12 @@ def read_entries(
     Args:
         content: bytes from the file.
         position: the start of the first entry.
-        matrix: the output of numbers, one row for each entry.
-        words: the output of words, each with a space; at least as long as `content`.
-        printable: the output of whether each word is printable ASCII; as long as `matrix`.
+        matrix: the array for the numbers, one row for each entry.
+        words: the array for the words, each with a space; at least as long as `content`.
+        printable: the array for flags that mark printable ASCII words; as long as `matrix`.
 
     Returns:
-        The number of entries, the position of the next one, and the number of used bytes of `words`.
+        The number of entries, the position of the next one, and the number of bytes used in `words`.
     """
     rows, size = matrix.shape[0], 4 * matrix.shape[1]
     raw = matrix.view(np.uint8)

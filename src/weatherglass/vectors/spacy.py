@@ -1,4 +1,4 @@
-"""Read the vectors of a spaCy pipeline from its files; neither spaCy nor code of the pipeline is run.
+"""Read the vectors of a spaCy pipeline from its files, without running spaCy or the pipeline's code.
 
 vocab/vectors is a .npy array, and vocab/key2row is a MessagePack table from the hash of a word to its row; in pruned
 pipelines, many words share a row. The hash is MurmurHash64A of the word in UTF-8 with seed 1. For names in spaCy's
@@ -48,13 +48,13 @@ def find_pipeline(target: str) -> Path:
     within = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
     pipelines = [path for path in within if (path / "config.cfg").is_file() or (path / TABLE).is_file()]
     if not pipelines:
-        raise VectorFileError(f"{folder}: this is not a spaCy pipeline (it has no config.cfg)")
+        raise VectorFileError(f"{folder}: not a spaCy pipeline (it has no config.cfg)")
     if len(pipelines) > 1 and pipelines[0] != folder:
         raise VectorFileError(
-            f"{folder}: it contains {len(pipelines)} pipelines; name one, such as {pipelines[-1]}"
+            f"{folder}: contains {len(pipelines)} pipelines; name one, such as {pipelines[-1]}"
         )
     if not (pipelines[0] / TABLE).is_file():
-        raise VectorFileError(f"{pipelines[0]}: it has no {TABLE}; {_NO_VECTORS}")
+        raise VectorFileError(f"{pipelines[0]}: has no {TABLE}; {_NO_VECTORS}")
     return pipelines[0]
 
 
@@ -92,7 +92,7 @@ def read_pipeline(folder: Path, words: Collection[str]) -> WordVectors:
     for key, row in rows.items():
         if row >= len(vectors):
             raise VectorFileError(
-                f"{folder / KEYS}: '{wanted[key]}' has row {row}, but the table has {len(vectors)} rows"
+                f"{folder / KEYS}: '{wanted[key]}' refers to row {row}, but the table has {len(vectors)} rows"
             )
         if row >= 0:
             collector.add(to_bytes(wanted[key]), vectors[row], row + 1)
@@ -106,8 +106,8 @@ def _check_mode(path: Path) -> None:
         mode = str(json.loads(path.read_text(encoding="utf-8")).get("mode", "default"))[:LONGEST_MODE]
     if mode != "default":
         raise VectorFileError(
-            f"{path}: vectors of mode '{mode}' are not supported; with spaCy, write the vectors of your words to a "
-            "text file (word, then numbers) and use vectors:FILE"
+            f"{path}: vectors in the mode '{mode}' are not supported; with spaCy, write the vectors of "
+            "your words to a text file (word, then numbers) and use vectors:FILE"
         )
 
 
@@ -176,7 +176,7 @@ def key_of(word: str) -> int:
 
 @cache
 def _symbols() -> dict[str, int]:
-    """Return the numbers of spaCy's symbols (spacy.symbols.IDS, equal in all versions 3.x)."""
+    """Return the numbers of spaCy's symbols (spacy.symbols.IDS, which is the same in all versions 3.x)."""
     lines = files(__package__).joinpath("spacy_symbols.txt").read_text(encoding="utf-8").splitlines()
     return {name: number for number, name in enumerate(lines) if name}
 

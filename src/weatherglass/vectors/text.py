@@ -24,21 +24,21 @@ from weatherglass.vectors.collector import Collector, EveryWord, Kernel, WordVec
 from weatherglass.warnings import Warning
 
 BLOCK = 2**20
-"""Number of bytes that are read at a time; larger blocks do not fit into the processor's cache and are slower."""
+"""The number of bytes read at a time; larger blocks do not fit into the processor's cache and are slower."""
 
 LONGEST_LINE = 64 * 2**20
 SAMPLE = 1000
-"""Number of lines used to detect the number of dimensions."""
+"""The number of lines used to detect the number of dimensions."""
 
 HEADER = re.compile(rb"[ \t]*(\d{1,12})[ \t]+(\d{1,7})[ \t]*\r?(?:\n|\Z)")
-"""The first line of a word2vec file: the numbers of words and of dimensions."""
+"""The first line of a word2vec file: the number of words and the number of dimensions."""
 
 TWO_NUMBERS = re.compile(rb"[ \t]*\d+[ \t]+\d+[ \t]*\r?")
 
 SPACE, NEWLINE = ord(" "), ord("\n")
 
 MANY_NUMBERS = 2**17
-"""Minimum count of numbers for which loading the compiled loop saves time; Python parses this many in about 50 ms."""
+"""The minimum count of numbers for which loading the compiled loop saves time; Python parses this many in 50 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ class Layout:
     """The layout of the lines of a file."""
 
     width: int
-    """Number of numbers on a line."""
+    """The count of numbers on a line."""
     separators: int
-    """Number of spaces on a regular line; word2vec and fastText end each line with a space."""
+    """The number of spaces on a regular line; word2vec and fastText end each line with a space."""
     tabs: bool
     """Whether tabs also separate fields."""
     count: int | None
-    """Number of words according to the first line; None without a header."""
+    """The number of words according to the first line; None without a header."""
 
     @property
     def expected(self) -> str:
@@ -91,7 +91,7 @@ def read_text(file: BinaryIO, collector: Collector) -> WordVectors:
 
 
 def _blocks(file: BinaryIO, collector: Collector, unfinished: list[bytes]) -> Iterator[bytes]:
-    """Yield blocks of whole lines; a last line without a newline is also appended to `unfinished`."""
+    """Yield blocks of whole lines, and also append a last line without a newline to `unfinished`."""
     rest = b""
     while piece := file.read(BLOCK):
         cut = piece.rfind(b"\n") + 1
@@ -102,7 +102,7 @@ def _blocks(file: BinaryIO, collector: Collector, unfinished: list[bytes]) -> It
             rest += piece
         if len(rest) > LONGEST_LINE:
             raise VectorFileError(
-                f"{collector.path}: this is not a file of word vectors (a line has over 64 MB)"
+                f"{collector.path}: not a file of word vectors (a line is longer than 64 MB)"
             )
     if rest:
         unfinished.append(rest)
@@ -113,19 +113,17 @@ def detect_layout(block: bytes, collector: Collector) -> Layout:
     """Detect the layout from the first lines.
 
     Raises:
-        VectorFileError: if these are not words followed by numbers.
+        VectorFileError: if the lines are not words followed by numbers.
     """
     header = HEADER.match(block)
     lines = [line for line in block.split(b"\n", SAMPLE)[:SAMPLE] if line.strip()]
     if not lines:
-        raise VectorFileError(
-            f"{collector.path}: this is not a file of word vectors (its first lines are blank)"
-        )
+        raise VectorFileError(f"{collector.path}: not a file of word vectors (its first lines are blank)")
     if TWO_NUMBERS.fullmatch(lines[0]) and not _is_vector_of_one(lines):
         if header is None or int(header[2]) == 0:
             raise VectorFileError(
-                f"{collector.path}: the first line is {lines[0].strip()[:40].decode()!r}, which cannot be the numbers "
-                "of words and of dimensions"
+                f"{collector.path}: the first line is {lines[0].strip()[:40].decode()!r}, which cannot be "
+                "the number of words and the number of dimensions"
             )
         count, width = int(header[1]), int(header[2])
         lines = lines[1:]
@@ -133,14 +131,14 @@ def detect_layout(block: bytes, collector: Collector) -> Layout:
         count, width = None, Counter(len(_fields(line)) - 1 for line in lines).most_common(1)[0][0]
     usual = next((line for line in lines if len(_fields(line)) == width + 1), b"")
     if count is None and not has_numbers(usual, width):
-        raise VectorFileError(f"{collector.path}: this is not a file of word vectors ({_begins(lines[0])})")
+        raise VectorFileError(f"{collector.path}: not a file of word vectors ({_begins(lines[0])})")
     tabs = b"\t" in usual
     separators = usual.count(b" ") + (usual.count(b"\t") if tabs else 0)
     return Layout(width, separators, tabs, count)
 
 
 def _is_vector_of_one(lines: list[bytes]) -> bool:
-    """Return whether "5 3" is the word 5 with one number, and not a header, because the next line is also a pair."""
+    """Return whether "5 3" is the word 5 with one number, not a header, because the next line is also a pair."""
     return len(lines) > 1 and len(_fields(lines[1])) == 2 and _fields(lines[0])[1] != b"1"
 
 
@@ -155,7 +153,7 @@ def has_numbers(line: bytes, width: int) -> bool:
 
 
 def _number(field: bytes) -> float | None:
-    """Return the number in a field; None if it is not a number, which includes 1_000, although Python accepts it."""
+    """Return the number in a field; None if it is not a number, or is written like 1_000, which Python accepts."""
     try:
         return None if b"_" in field else float(field)
     except ValueError:
@@ -169,7 +167,7 @@ def _begins(line: bytes) -> str:
 
 
 class _Scan:
-    """Read blocks of lines, and count the lines and words."""
+    """A scan of a text file, which reads blocks of lines and counts the lines and words."""
 
     def __init__(self, layout: Layout, collector: Collector, start: bytes) -> None:
         self.layout = layout
@@ -212,7 +210,7 @@ class _Scan:
         There is no warning if all numbers of the line have the same number of decimals.
 
         Raises:
-            VectorFileError: if it is the only line, so that its length cannot be checked, or has no numbers.
+            VectorFileError: if it has no numbers, or is the only line, so that its length cannot be checked.
         """
         path, line = self.collector.path, self.line
         if self.layout.count is None and line == 1:
@@ -301,17 +299,17 @@ class _Scan:
 
 
 FEW_BYTES = 2**20 - 1
-"""The largest number of bytes of a file that is read without the compiled loop."""
+"""The size in bytes up to which a file is read without the compiled loop."""
 
 LONGEST_WORD = 2**14  # also in kernels.py, whose import loads numba
-"""Minimum number of bytes without a space which shows that the content is not words."""
+"""The number of bytes without a space from which the content is known not to be words."""
 
 CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 BINARY_SAMPLE = 4096
 
 
 def is_binary(head: bytes) -> bool:
-    """Return whether a file with a word2vec header contains binary numbers and not digits."""
+    """Return whether a file with a word2vec header contains binary numbers instead of digits."""
     header = HEADER.match(head)
     if header is None:
         return False
@@ -334,7 +332,9 @@ def _has_entries(body: bytes, count: int, width: int) -> bool:
 
 
 def _is_text(sample: bytes) -> bool:
-    """Return whether a sample is text; its last character may be truncated, here or by word2vec in a long word."""
+    """Return whether a sample is text; its last character may be cut off by the sampling, or by word2vec in a long
+    word.
+    """
     try:
         sample.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -347,7 +347,7 @@ class _Window:
     """The part of a file that is being read, in one buffer."""
 
     def __init__(self, file: BinaryIO, start: bytes, longest_entry: int) -> None:
-        """Create a window of the file, which begins with `start`, and has room for the longest entry."""
+        """Create a window of the file, which begins with `start` and has room for the longest entry."""
         self.content = bytearray(max(BLOCK, longest_entry))
         self.content[: len(start)] = start
         self.length = len(start)
@@ -355,7 +355,7 @@ class _Window:
         self._longest_entry = longest_entry
 
     def may_end_inside(self, position: int) -> bool:
-        """Return whether an entry that starts at the position may continue after the buffer."""
+        """Return whether an entry that starts at the position may continue beyond the buffer."""
         return self.length - position < self._longest_entry
 
     def find_space(self, position: int) -> int:
@@ -363,7 +363,7 @@ class _Window:
         return self.content.find(b" ", position, min(position + LONGEST_WORD, self.length))
 
     def move(self, position: int) -> bool:
-        """Drop the bytes before the position and read more; return whether there were more."""
+        """Drop the bytes before the position and read more; return whether there was more to read."""
         rest = self.length - position
         self.content[:rest] = self.content[position : self.length]
         with memoryview(self.content) as view, view[rest:] as free:
@@ -373,7 +373,7 @@ class _Window:
 
 
 class _PlainEntries:
-    """Read plain entries of a window in the compiled loop."""
+    """A reader of plain entries of a window in the compiled loop."""
 
     def __init__(self, collector: Collector, count: int, width: int, window: _Window) -> None:
         self._collector, self._count, self._width, self._window = collector, count, width, window
@@ -383,7 +383,7 @@ class _PlainEntries:
         self._read_entries = load_kernel("read_entries")
 
     def keep(self, position: int, entries: int) -> tuple[int, int]:
-        """Keep entries from a position on; return the total number of entries read, and the next position."""
+        """Keep the entries from a position onward; return the total number of entries read, and the next position."""
         if self._read_entries is None:
             return entries, position
         length = self._window.length
@@ -444,8 +444,9 @@ def read_binary(file: BinaryIO, collector: Collector) -> WordVectors:
         if word in wanted:
             if everything and not _is_text(word):
                 raise VectorFileError(
-                    f"{collector.path}, word {entry} of {count}: {word[:40]!r} is not text; if the word before it "
-                    "contains a space, this format cannot store it: save the vectors as text"
+                    f"{collector.path}, word {entry} of {count}: {word[:40]!r} is not text; if the word "
+                    "before it contains a space, save the vectors as text, since this format cannot store "
+                    "spaces"
                 )
             collector.add(word, np.frombuffer(window.content, "<f4", width, space + 1), entry)
         elif not word.isascii():

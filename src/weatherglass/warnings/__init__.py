@@ -1,4 +1,4 @@
-"""Define warnings as values: a kind, a subject, and numbers and words; text and order follow from the kind."""
+"""Define warnings as values: a kind, a subject, numbers and words. The kind determines the text and the order."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from string import Formatter
 from typing import Any, Literal, Self
 
 OTHER = "other"
-"""The kind of a plain text, such as one that a user's encoder returns."""
+"""The kind of a plain text, for example one that a user's encoder returns."""
 SHOWN = 5
-"""Number of words of a list that a warning names."""
+"""The number of words of a list that a warning names."""
 
 About = Literal["run", "test", "model", "row"]
 """What a warning of a result is about: its test, the test on one model, or the row of one metric."""
 Severity = Literal["damage", "limit", "note"]
-"""Numbers may be wrong or missing; a conclusion is limited; good to know. Shown in this order."""
+"""Severities, in the order in which warnings are shown: numbers may be wrong or missing, a conclusion is limited, good
+to know.
+"""
 SEVERITIES: tuple[Severity, ...] = ("damage", "limit", "note")
 
 
@@ -34,7 +36,7 @@ class Warning:
     kind: str
     """A name in `warnings.kinds.WARNINGS`."""
     subject: str = ""
-    """The test, row, model or file that it is about; empty if that is the object that has the warning."""
+    """The test, row, model or file that the warning is about; empty if it is the object that has the warning."""
     values: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Numbers, words and names, as JSON can store them."""
 
@@ -43,7 +45,7 @@ class Warning:
 
     @classmethod
     def of(cls, kind: str, /, **values: Any) -> Self:
-        """Return a warning of this kind with these values."""
+        """Return a warning of this kind with the given values."""
         return cls(kind, "", values)
 
     def about(self, subject: str) -> Self:
@@ -57,18 +59,18 @@ class Warning:
 
     @property
     def anchor(self) -> str | None:
-        """Return the section of docs/warnings.md that explains it; None if it needs none."""
+        """Return the section of docs/warnings.md that explains the warning; None if it has no section."""
         return self.kind if kind_of(self.kind).section else None
 
     def __str__(self) -> str:
         return f"{self.subject}: {self.text}" if self.subject else self.text
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values, for the journal and run.json."""
+        """Return plain values for the journal and run.json."""
         return {"kind": self.kind, "subject": self.subject, "values": dict(self.values)}
 
     def described(self) -> dict[str, Any]:
-        """Return plain values with the text, for --json and the page."""
+        """Return plain values, including the text, for --json and the page."""
         return {**self.to_json(), "text": self.text}
 
     @classmethod
@@ -86,7 +88,7 @@ class Warning:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The text, order and summary that follow from the kind of a warning.
+    """A kind of warning, which determines its text, order and summary.
 
     A template contains the names of values in braces. A colon is followed by a format, or by a singular and a plural
     noun, so that `{words:word is|words are}` gives the count and the noun. A list of words is shortened to the first
@@ -96,42 +98,44 @@ class Kind:
     text: str | Callable[[Mapping[str, Any]], str]
     """The template of the sentence, or a function of the values that returns it."""
     example: Mapping[str, Any]
-    """Values for the manual."""
+    """Example values for the manual."""
     summary: str = ""
-    """The text of one line for several warnings that differ; without it, the text of the first is used."""
+    """The text of one line that stands for several different warnings; if it is empty, the text of the first is
+    used.
+    """
     detail: str = ""
-    """A template of the text that each of several warnings adds after its subject."""
+    """A template of the text that follows the subject of each of several warnings."""
     words: str = ""
-    """The value that is a list of words; one line for several warnings merges the lists."""
+    """The value that is a list of words; a line for several warnings merges their lists."""
     about: About = "row"
     severity: Severity = "limit"
     section: bool = True
     """Whether docs/warnings.md has a section of this name."""
     by_text: bool = False
-    """Whether several warnings are one line only if their texts are equal."""
+    """Whether several warnings share one line only if their texts are equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Warnings of one kind, in one line."""
+    """Warnings of one kind that are shown in one line."""
 
     kind: str
     text: str
-    """The text of all of them if their texts are equal, else the summary of the kind."""
+    """The text, if all warnings have the same one; otherwise the summary of the kind."""
     summary: str
     """A shorter text, if the kind has one."""
     examples: tuple[str, ...]
-    """Their subjects, each once."""
+    """The subjects of the warnings, without repeats."""
     warnings: tuple[Warning, ...]
 
     @property
     def count(self) -> int:
-        """Return how many warnings there are."""
+        """Return the number of warnings."""
         return len(self.warnings)
 
 
 def as_warning(value: object) -> Warning:
-    """Return a warning unchanged, a stored one as a warning, and any other object as a warning with its text."""
+    """Return a warning: unchanged, restored from its stored form, or made from the text of any other object."""
     if isinstance(value, Warning):
         return value
     if isinstance(value, Mapping):
@@ -148,14 +152,14 @@ def described(warnings: Iterable[Warning]) -> list[dict[str, Any]]:
 
 
 def kind_of(name: str) -> Kind:
-    """Return the kind of this name; for an unknown name, a kind that lists its values."""
+    """Return the kind with this name; for an unknown name, return a kind that lists the values."""
     from weatherglass.warnings.kinds import UNKNOWN, WARNINGS
 
     return WARNINGS.get(name) if name in WARNINGS else UNKNOWN
 
 
 def folded(warnings: Iterable[Warning]) -> list[Folded]:
-    """Return the warnings by kind, the most severe first, then the most frequent.
+    """Return the warnings grouped by kind, the most severe first, then the most frequent.
 
     >>> several = [Warning.of("fragile", unit="word", name=name, p=p, lifting=1, alpha=0.05).about(test)
     ...            for test, name, p in (("weat5b", "love", 0.14), ("weat6", "family", 0.2))]
@@ -171,7 +175,7 @@ def folded(warnings: Iterable[Warning]) -> list[Folded]:
 
 
 def count_line(lines: Sequence[Folded], noun: str = "warning") -> str:
-    """Return the number of warnings and of kinds, in the same words for the terminal and the page."""
+    """Return the number of warnings and of kinds, worded alike for the terminal and the page."""
     return f"{counted(sum(line.count for line in lines), noun)} of {counted(len(lines), 'kind')}"
 
 
@@ -185,7 +189,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def shortened_list(texts: Sequence[object], most: int = SHOWN) -> str:
-    """Return the first texts, and how many more there are."""
+    """Return the first texts and the number of texts left out."""
     shown = ", ".join(map(str, texts[:most]))
     return shown if len(texts) <= most else f"{shown} and {len(texts) - most} more"
 
@@ -226,7 +230,7 @@ def _text(warning: Warning) -> str:
 
 
 def _listed(warning: Warning) -> str:
-    """Return the kind and the values, for a warning without a template that fits."""
+    """Return the kind and the values of a warning that has no matching template."""
     values = ", ".join(
         f"{name}: {_FORMATTER.format_field(value, '')}" for name, value in warning.values.items()
     )
@@ -234,7 +238,7 @@ def _listed(warning: Warning) -> str:
 
 
 class _Formatter(Formatter):
-    """Fill templates of warnings."""
+    """A formatter that fills the templates of warnings."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if value is None:
@@ -256,12 +260,12 @@ def _filled(template: str, values: Mapping[str, Any]) -> str:
 
 
 def fill(template: str, values: Mapping[str, Any]) -> str:
-    """Return a template with its values, for kinds whose text is a function."""
+    """Fill a template with values, for kinds whose text is a function."""
     return _filled(template, values)
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON can store it; a number that is not finite as None."""
+    """Return a value in a form that JSON can store; a number that is not finite becomes None."""
     if hasattr(value, "item") and not isinstance(value, str | list | tuple):  # a number of numpy
         value = value.item()
     if value is None or isinstance(value, bool | int):

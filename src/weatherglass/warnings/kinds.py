@@ -1,4 +1,4 @@
-"""The table of warnings, with the sentence of each kind, its summary for several, and its severity."""
+"""The table of warnings: for each kind its sentence, its summary for several warnings, and its severity."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from weatherglass.warnings import OTHER, Kind, fill
 
 Values = Mapping[str, Any]
 
-TWINS = "words that differ only in Unicode form, spaces or zero-width characters"
+TWINS = "words that differ only in their Unicode form, spaces or zero-width characters"
 
 
 def _fragile(values: Values) -> str:
@@ -25,7 +25,7 @@ def _fragile(values: Values) -> str:
 
 def _floor(values: Values, consequence: str) -> str:
     sizes = "{x} + {y}" if values["y"] else "{x}"
-    return fill(f"with {sizes} {{unit}} p cannot be below {{floor:.2g}}, {consequence}", values)
+    return fill(f"with {sizes} {{unit}}, p cannot be below {{floor:.2g}}, {consequence}", values)
 
 
 def _too_small(values: Values) -> str:
@@ -85,7 +85,8 @@ KINDS: dict[str, Kind] = {
         detail='"{name}"',
     ),
     "pseudoreplication": Kind(
-        "significant only if the sentences of a word count as independent, as published; by words, p > {alpha:g}",
+        "significant only if the sentences of a word count as independent, as published; with words as "
+        "units, p > {alpha:g}",
         {"alpha": 0.05},
         summary="significant only if sentences count as independent",
     ),
@@ -135,6 +136,20 @@ KINDS: dict[str, Kind] = {
         detail="{category}",
         about="model",
     ),
+    "few-contexts": Kind(
+        "{words:word has|words have} fewer than {least} contexts in the corpus: {words}",
+        {"words": ["aster (2)", "hyacinth (0)"], "least": 5},
+        summary="words with fewer than 5 contexts",
+        detail="{words}",
+        about="model",
+    ),
+    "lost-contexts": Kind(
+        "contexts were left out because the model did not read the word in them ({words})",
+        {"words": ["office: 3 of 100 contexts lost: the word was cut off"]},
+        summary="contexts that the model did not read completely were left out",
+        about="model",
+        severity="note",
+    ),
     "broken-pairs": Kind(
         "{count:pair|pairs} dropped: the model lacks one of the two words",
         {"count": 3},
@@ -146,7 +161,7 @@ KINDS: dict[str, Kind] = {
         "the model splits sentences by the rules of '{rules}', but the test is in '{language}': add "
         "language={language} to the model, as in vectors:FILE?language={language}",
         {"rules": "en", "language": "de"},
-        summary="the model splits sentences by the rules of another language than the test's",
+        summary="the model splits sentences by the rules of a language that is not the test's",
         about="model",
         severity="damage",
     ),

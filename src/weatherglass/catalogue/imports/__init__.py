@@ -1,4 +1,6 @@
-"""Import tests from files of other projects: detect the format, check the tests, write all of them or none."""
+"""Import tests from files of other projects: detect the format, check the tests, and write either all of them or
+none.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,7 @@ from weatherglass.storage.reading import errors_in_one_line, is_folder, user_pat
 from weatherglass.storage.tables import TABLES
 
 SEARCHED = (".json", ".jsonl", ".parquet", *TABLES)
-"""Files of a folder that are read; text files only if there are no others."""
+"""Suffixes of the files of a folder that are read; text files are read only if there are no others."""
 KNOWN_FORMS = (
     "the published format (targ1, targ2, attr1, attr2), WEATHub's rows, XWEAT's CSV, responsibly's weat.json, "
     "WEFE's queries, a dictionary of word lists, tables with a column per set or a row per word, text, and sentence "
@@ -64,12 +66,12 @@ class ImportedTest:
 
     test: Test
     form: str
-    """The project whose format it was in: "WEATHub", "responsibly"."""
+    """The project whose format the file has: "WEATHub", "responsibly"."""
     notes: tuple[str, ...]
-    """Duplicates, words of two sets, entries of several words, an assumed language."""
+    """Notes about duplicates, words in two sets, entries of several words, and an assumed language."""
 
     def to_toml(self) -> str:
-        """Return the test in our own format, with the notes as comments at the top."""
+        """Return the test in weatherglass's own format, with the notes as comments at the top."""
         head = [f"Imported from {self.test.source}", *self.notes]
         return "".join(f"# {_one_line(line)}\n" for line in head) + "\n" + to_toml(self.test)
 
@@ -92,7 +94,7 @@ class _Content:
 
 
 class _UnknownFormError(CatalogueError):
-    """The file can be read, but its format is unknown."""
+    """A file that can be read, but whose format is unknown."""
 
 
 def import_tests(
@@ -106,13 +108,15 @@ def import_tests(
 
     Args:
         path: the file, or a folder that is searched recursively.
-        language: code of the language; by default that of the file or of its name, or else English with a note.
-        targets: names of the target sets, if the files contain sets and not tests; a set of the catalogue is allowed.
+        language: the code of the language; by default, the language stated in the file or its name, or English with a
+            note.
+        targets: names of the target sets, if the files contain sets instead of tests; they may be sets of the
+            catalogue.
         attributes: names of the attribute sets.
-        name: the name of the test that is made from these sets; by default that of the file.
+        name: the name of the test that is made from the named sets; by default, the name of the file.
 
     Raises:
-        CatalogueError: one line for each faulty file, with file, line and word.
+        CatalogueError: if files are faulty; the message has one line per file, with the line and the word.
         MissingExtraError: if a Parquet file needs a library that is not installed.
     """
     path = user_path(path, CatalogueError)
@@ -168,10 +172,10 @@ def import_table(
 
 
 def write_import(imported: Import, output: str | Path) -> list[Path]:
-    """Write the tests as TOML, all of them or none: one test to a .toml file, several to a folder.
+    """Write either all tests as TOML or none: one test to a .toml file, several to a folder.
 
     Raises:
-        CatalogueError: if the output is one file, but there are several tests.
+        CatalogueError: if there are several tests, but the output is one file.
         OutputError: if the output cannot be written.
     """
     output = Path(output)
@@ -220,7 +224,7 @@ def _contents(path: Path, language: str) -> tuple[dict[Path, _Content], list[str
 
 
 def _read(path: Path, language: str) -> _Content:
-    """Read a file; its suffix determines the parser, and its content the format."""
+    """Read a file; the suffix determines the parser, and the format is detected from the content."""
     with reading_document(path, CatalogueError):
         return _read_by_suffix(path, language)
 
@@ -265,7 +269,7 @@ def _python(source: Source) -> _Content:
             content.sets.update(part.sets)
     if not content.drafts and not content.sets:
         raise _UnknownFormError(
-            f"{source.path}: no list or dictionary of words and no Query in this file is a literal"
+            f"{source.path}: the file contains no literal list, dictionary of words or Query"
         )
     return content
 
@@ -309,7 +313,9 @@ def _rows(source: Source, rows: Sequence[Any]) -> _Content:
     drafts = []
     for number, row in enumerate(rows, start=1):
         if not is_row(row):
-            raise CatalogueError(f"{source.path}, row {number}: is not a test, unlike other rows of the file")
+            raise CatalogueError(
+                f"{source.path}, row {number}: not a test, although other rows of the file are"
+            )
         drafts.append(row_draft(source, row, f"(row {number}) "))
     return _Content(drafts, {})
 
@@ -342,7 +348,7 @@ def _parquet_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def parquet_rows(path: Path) -> Content:
-    """Read the rows of a Parquet file; this runs in a child process, since polars may crash on a damaged file."""
+    """Read the rows of a Parquet file in a child process, since polars may crash on a damaged file."""
     import polars
 
     with errors_in_one_line(str(path), "not a Parquet file", "get it again", CatalogueError):
@@ -352,7 +358,7 @@ def parquet_rows(path: Path) -> Content:
 def _chosen(
     path: Path, sets: Mapping[str, DraftSet], targets: Sequence[str], attributes: Sequence[str], name: str
 ) -> Draft:
-    """Return a test of the sets that the user names, from the files or from the catalogue."""
+    """Return a test with the sets that the user names, which come from the files or from the catalogue."""
     known = {entry.name for entry in list_sets()}
 
     def named(set_name: str) -> DraftSet:
@@ -362,7 +368,8 @@ def _chosen(
             element_set = word_set(set_name)
             return DraftSet(element_set.category, element_set.words)
         raise CatalogueError(
-            f"{path}: has no set '{set_name}'{did_you_mean(set_name, (*sets, *known))} (sets: {', '.join(sets)})"
+            f"{path}: no set is called '{set_name}'{did_you_mean(set_name, (*sets, *known))} (sets: "
+            f"{', '.join(sets)})"
         )
 
     for kind, names in (("target", targets), ("attribute", attributes)):
@@ -374,7 +381,7 @@ def _chosen(
 
 
 def _by_role(path: Path, sets: Mapping[str, DraftSet], name: str) -> Draft:
-    """Return a test of sets whose names are their roles: X, Y, A and B, or targ1, targ2, attr1 and attr2."""
+    """Return a test from sets whose names are their roles: X, Y, A and B, or targ1, targ2, attr1 and attr2."""
     roles = {FILE_ROLES[key.lower()]: key for key in sets if key.lower() in FILE_ROLES}
     if set(roles) == set(range(4)):
         x, y, a, b = (roles[number] for number in range(4))
@@ -386,7 +393,7 @@ def _by_role(path: Path, sets: Mapping[str, DraftSet], name: str) -> Draft:
 
 
 def _checked(path: Path, draft: Draft, language: str) -> ImportedTest:
-    """Return the test of a draft, with notes about duplicates, overlaps and the language."""
+    """Return the test made from a draft, with notes about duplicates, overlaps and the language."""
     source = Source(path, "")
     drafts = (*draft.targets, *draft.attributes)
     notes = list(draft.notes)
@@ -407,7 +414,7 @@ def _checked(path: Path, draft: Draft, language: str) -> ImportedTest:
             notes.append(f"entries with more than one word in {element_set.category}: {', '.join(several)}")
     stated = language or draft.language
     if not stated:
-        notes.append("language: en, since the file does not state one; --language changes it")
+        notes.append("language: en, since the file does not state a language; change it with --language")
     elif not LANGUAGE_CODE.fullmatch(stated):
         raise CatalogueError(f"{path}: language should be a code such as en, de or pt-BR, but is '{stated}'")
     single = [element_set.category for element_set in targets if len(element_set) < 2]
@@ -431,14 +438,14 @@ def _checked(path: Path, draft: Draft, language: str) -> ImportedTest:
 
 
 def _known_topic(targets: Sequence[ElementSet], attributes: Sequence[ElementSet]) -> str:
-    """Return the topic of the catalogue's test with the same categories, in any language; empty without such a test."""
+    """Return the topic of the catalogue's test with the same categories, in any language; empty if there is none."""
     wanted = tuple(_key(each.category) for each in (*targets, *attributes))
     tests = map(catalogue_test, catalogue_names())
     return next((test.topic for test in tests if tuple(map(_key, test.categories)) == wanted), "")
 
 
 def _key(category: str) -> str:
-    """Return a category for comparison: "Male terms" and "MaleTerms" are the same."""
+    """Normalise a category for comparison: "Male terms" and "MaleTerms" are the same."""
     return "".join(character for character in category.lower() if character.isalpha())
 
 
@@ -454,5 +461,5 @@ def _refuse_same_names(tests: Sequence[ImportedTest]) -> None:
 
 
 def _one_line(text: str) -> str:
-    """Return a text that is safe in a comment, which a line break would end."""
+    """Return a text that is safe in a comment, where a line break would end the comment."""
     return text if text.isprintable() else quoted(text)

@@ -1,4 +1,4 @@
-"""Read file formats of other projects that contain tests or word sets. Nothing in a file is executed."""
+"""Read tests and word sets in the file formats of other projects. No code in a file is executed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class DraftSet:
     category: str
     words: tuple[str, ...]
     blanks: int = 0
-    """Number of blank entries, which are left out."""
+    """The number of blank entries, which are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Draft:
     language: str = ""
     topic: str = ""
     origin: str = ""
-    """The project: "WEATHub", "responsibly"."""
+    """The project the format belongs to: "WEATHub", "responsibly"."""
     citation: str = ""
     notes: tuple[str, ...] = field(default=())
 
@@ -63,16 +63,16 @@ def draft_set(source: Source, key: str, category: object, words: object) -> Draf
 
 
 LANGUAGE_FOLDER = re.compile(r"([a-z]{2,3})_(all|gt|human|new|india)")
-"""Names of WEATHub's folders: fr_human, ckb_new."""
+"""The pattern of WEATHub's folder names: fr_human, ckb_new."""
 
 
 def is_row(content: object) -> bool:
-    """Return whether the content is one test; its sets are objects, or keys with a dot as in tables."""
+    """Return whether the content is one test, whose sets are objects, or keys with a dot as in tables."""
     return isinstance(content, dict) and ("targ1" in content or "targ1.examples" in content)
 
 
 def row_draft(source: Source, row: Mapping[str, Any], place: str = "") -> Draft:
-    """Return the test of a row.
+    """Return the test in a row.
 
     Args:
         source: the file, for errors.
@@ -139,7 +139,9 @@ def is_responsibly(content: object) -> bool:
 
 
 def responsibly_drafts(source: Source, content: Sequence[Mapping[str, Any]]) -> list[Draft]:
-    """Return responsibly's tests; its `remove` (words that one model lacks) becomes a note and is not applied."""
+    """Return responsibly's tests; `remove`, which lists words that one model lacks, becomes a note and is not
+    applied.
+    """
     drafts = []
     for number, entry in enumerate(content, start=1):
         sets, notes = [], []
@@ -152,7 +154,8 @@ def responsibly_drafts(source: Source, content: Sequence[Mapping[str, Any]]) -> 
             sets.append(draft_set(source, f"{key}.words", part.get("name"), part.get("words")))
             if isinstance(removed := part.get("remove"), list) and removed:
                 notes.append(
-                    f"{part['name']}: the file marks {', '.join(map(repr, removed))} for removal; kept here"
+                    f"{part['name']}: the file marks {', '.join(map(repr, removed))} for removal; they are "
+                    "kept"
                 )
         name = f"{source.path.stem}-{number}"
         drafts.append(
@@ -162,17 +165,17 @@ def responsibly_drafts(source: Source, content: Sequence[Mapping[str, Any]]) -> 
 
 
 def is_query(content: object) -> bool:
-    """Return whether the content is a query of WEFE: the arguments of its `Query`."""
+    """Return whether the content is a WEFE query, that is, the arguments of its `Query`."""
     return isinstance(content, dict) and "target_sets" in content and "attribute_sets" in content
 
 
 def query_draft(source: Source, query: Mapping[str, Any], name: str = "") -> Draft:
-    """Return the test of a query, with any number of sets, whose names may be missing."""
+    """Return the test made from a query, with any number of sets, whose names may be missing."""
     kinds: dict[str, tuple[DraftSet, ...]] = {}
     for kind in ("target", "attribute"):
         sets = query[f"{kind}_sets"]
         if not isinstance(sets, list | tuple) or not sets:
-            raise source.error(f"{kind}_sets", "should be a list of at least one list of words")
+            raise source.error(f"{kind}_sets", "should be a list that contains at least one list of words")
         names = query.get(f"{kind}_sets_names") or [f"{kind} {number + 1}" for number in range(len(sets))]
         if len(names) != len(sets):
             raise source.error(f"{kind}_sets_names", f"has {len(names)} names for {len(sets)} sets")
@@ -196,12 +199,12 @@ def is_word_sets(content: object) -> bool:
 
 
 def word_sets(source: Source, content: Mapping[str, Any]) -> dict[str, DraftSet]:
-    """Return the sets of a dictionary by their names."""
+    """Return the sets of a dictionary, by name."""
     return {name: draft_set(source, name, name, words) for name, words in content.items()}
 
 
 def wefe_drafts(source: Source, sets: Mapping[str, DraftSet]) -> list[Draft]:
-    """Return the ten tests of Caliskan et al. if these are the sets of WEFE's `load_weat`; empty otherwise."""
+    """Return the ten tests of Caliskan et al. if the sets are those of WEFE's `load_weat`; empty otherwise."""
     if not all(name in sets for names in WEFE_WEAT.values() for name in names):
         return []
     return [
@@ -221,11 +224,11 @@ def wefe_drafts(source: Source, sets: Mapping[str, DraftSet]) -> list[Draft]:
 FILE_NAME = re.compile(r"vocab_en_([a-z]{2,3})\.csv")
 TESTS = tuple(f"weat{number}" for number in range(1, 11))
 TRANSLATED = ("love", "peace", "he", "she", "math")
-"""Words by which a file of translations is recognised."""
+"""Words that identify a file of translations."""
 
 
 def xweat_language(path: Path, stated: str) -> str:
-    """Return the language of a file of XWEAT, from its name or as the user states it; empty for any other file."""
+    """Return the language of an XWEAT file, from its name or as the user states it; empty for any other file."""
     if match := FILE_NAME.fullmatch(path.name):
         return stated or match[1]
     first = {line.partition(b",")[0] for line in path.read_bytes().splitlines()} if stated else set()
@@ -235,8 +238,8 @@ def xweat_language(path: Path, stated: str) -> str:
 def xweat_drafts(source: Source, language: str) -> list[Draft]:
     """Return weat1 to weat10 with the words translated into the language of the file.
 
-    A word with a masculine and a feminine form gives both. Names are kept, as in XWEAT, and so are other words without
-    a translation, which are listed in a note.
+    A word with a masculine and a feminine form is replaced by both. Names are kept, as in XWEAT. Other words without a
+    translation are kept, too, and listed in a note.
     """
     forms = _translations(source)
     drafts = []
@@ -269,7 +272,7 @@ def xweat_drafts(source: Source, language: str) -> list[Draft]:
 
 
 def _translations(source: Source) -> dict[str, tuple[str, ...]]:
-    """Return the forms of each English word; rows without a word and rows of names are skipped, as in XWEAT."""
+    """Return the translations of each English word; rows without a word and rows of names are skipped, as in XWEAT."""
     forms: dict[str, tuple[str, ...]] = {}
     lines: dict[str, int] = {}
     reader = csv.reader(source.text.splitlines(), strict=True)
@@ -281,8 +284,8 @@ def _translations(source: Source) -> dict[str, tuple[str, ...]]:
             english = cells[0].replace("blue-bell", "bluebell")
             if len(cells) < 2 or not cells[1]:
                 raise CatalogueError(
-                    f"{source.path}, line {reader.line_num}: '{cells[0]}' has no translation; "
-                    "a line is the English word, its translation and, if any, the feminine form"
+                    f"{source.path}, line {reader.line_num}: '{cells[0]}' has no translation; a line has "
+                    "the English word, its translation and, if there is one, the feminine form"
                 )
             # the Russian file has corrections in the third and fourth column
             used = cells[2:4] if len(cells) > 3 and cells[3] else cells[1:3]
@@ -297,7 +300,8 @@ def _translations(source: Source) -> dict[str, tuple[str, ...]]:
         raise CatalogueError(f"{source.path}, line {reader.line_num}: malformed CSV ({error})") from None
     if not any(word in forms for word in TRANSLATED):
         raise CatalogueError(
-            f"{source.path}, line 1: no translations of WEAT's words; a file of XWEAT has a line for each English word"
+            f"{source.path}, line 1: contains no translations of WEAT's words; an XWEAT file has a line "
+            "for each English word"
         )
     return forms
 
@@ -330,10 +334,11 @@ QUERY_ARGUMENTS = ("target_sets", "attribute_sets", "target_sets_names", "attrib
 
 
 def literals(source: Source) -> dict[str, Any]:
-    """Return the literal values of a Python file by variable; an expression has the name of the file.
+    """Return the literal values of a Python file by the name of their variable; a bare expression gets the name of the
+    file.
 
     Lists may be joined, sliced and named, as in published code; a call of `Query` becomes the dictionary of its
-    arguments. Anything else is skipped, since it would have to be run.
+    arguments. Any other code is skipped, since it would have to be run.
 
     Raises:
         CatalogueError: if the file is not Python.
@@ -378,8 +383,8 @@ def _value(source: Source, node: ast.expr, known: dict[str, Any]) -> Any:
                 return {key: _part(value, known) for key, value in given.items()}
             except (ValueError, TypeError, RecursionError):
                 raise CatalogueError(
-                    f"{source.path}, line {node.lineno}: Query has a value that is not a literal of this file; "
-                    "files are not run, so write its lists out"
+                    f"{source.path}, line {node.lineno}: Query has a value that is not a literal of this "
+                    "file; files are not run, so write out the lists"
                 ) from None
         case _:
             return _part(node, known)

@@ -26,16 +26,16 @@ PERSONS = {
     "uncle": "aunt",
     "dad": "mom",
 }
-"""The persons of BEC-Pro, men with their counterparts."""
+"""The persons in BEC-Pro: each man with his female counterpart."""
 Found = tuple[list[Test], str, tuple[str, ...]]
 """The tests of a file, the name of its format, and notes."""
 
 
 def read_pair_file(path: Path) -> Found | None:
-    """Return the tests of a file of sentence pairs; None if it is something else.
+    """Return the tests of a file of sentence pairs; None if the file contains something else.
 
     Raises:
-        CatalogueError: for a file of pairs with a mistake, with its line.
+        CatalogueError: if a file of pairs has a mistake; the message names the line.
     """
     require_regular_file(path, CatalogueError)
     with reading_document(path, CatalogueError):
@@ -81,7 +81,8 @@ def _stereoset(path: Path) -> Found:
 
 
 def shared_template(sentences: Sequence[str]) -> str:
-    """Return what sentences share before and after the words in which they differ; empty if nothing is left of one.
+    """Return the text that sentences share before and after the words in which they differ; empty if a sentence has no
+    other words.
 
     >>> shared_template(["The chef was slow.", "The chef was very quick.", "The chef was sky."])
     'The chef was {}.'
@@ -120,8 +121,8 @@ def _bec_pro(path: Path) -> Found:
         more, less = sentences if row["prof_gender"] == "male" else sentences[::-1]
         pairs.append(Pair(more, less, profession))
     if not pairs:
-        raise CatalogueError(f"{path}: no sentences of men and women in the same template and profession")
-    left_out = "professions with as many women as men are left out: no sentence is the stereotype"
+        raise CatalogueError(f"{path}: no sentences about men and women in the same template and profession")
+    left_out = "professions with as many women as men are left out, since neither sentence is the stereotype"
     notes = ("CC BY 4.0: name the authors", left_out)
     return [_test("bec-pro", pairs, "professions", "BEC-Pro, Bartl et al. 2020")], "BEC-Pro", notes
 
@@ -167,7 +168,9 @@ def _tests(name: str, by_topic: Mapping[str, Sequence[Pair]], source: str) -> li
 
 
 def _test(name: str, pairs: Sequence[Pair], topic: str, source: str) -> Test:
-    """Return a test without pairs that occur twice, in which both sentences are the same in the published files."""
+    """Return a test without duplicate pairs and without pairs whose two sentences are the same in the published
+    files.
+    """
     different = list(dict.fromkeys(pair for pair in pairs if pair.more != pair.less))
     return pair_test(
         re.sub(r"[^\w.-]+", "-", name), different, source=source, topic=f"pairs: {topic}" if topic else ""

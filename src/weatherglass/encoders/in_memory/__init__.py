@@ -1,4 +1,4 @@
-"""Adapt models of any library that are in memory to the Model protocol.
+"""Adapt in-memory models of any library to the Model protocol.
 
 No library is imported to recognise its objects, because an object can exist only if the module of its class is already
 imported.
@@ -20,7 +20,7 @@ from weatherglass.registry import checked_text, described, shown
 
 
 class InMemoryFunction(Encoder):
-    """Encode with a function of lists of texts; its coverage is unknown, so each text counts as one token."""
+    """An encoder from a function of a list of texts; each text counts as one token, since its coverage is unknown."""
 
     in_parts: ClassVar[bool] = True
 
@@ -37,7 +37,7 @@ class InMemoryFunction(Encoder):
         self._identity = identity
 
     def identity(self) -> str | None:
-        """Return the identity that the caller gave, since a function cannot be hashed."""
+        """Return the identity that the caller stated, since a function cannot be hashed."""
         return self._identity
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
@@ -59,7 +59,7 @@ def as_matrix(given: Any, name: str, texts: Sequence[str]) -> AnyMatrix:
     """Return an array with one row per text from an array, list, sparse matrix or tensor.
 
     Raises:
-        EncoderError: if it is anything else; the message states what is expected.
+        EncoderError: if the object is anything else; the message states what is expected.
     """
     count = len(texts)
     expected = (
@@ -86,15 +86,15 @@ ACCEPTED = (
 def model(given: Any, name: str | None = None, *, identity: str | None = None, **options: Any) -> Model:
     """Return a model from an object in memory, with a name and options.
 
-    `run`, `measure` and `multiverse` also accept these objects directly; use this function for a name or for options.
+    `run`, `measure` and `multiverse` also accept these objects directly; use this function to add a name or options.
 
     Args:
         given: gensim KeyedVectors (or a model with `.wv`), a SentenceTransformer, a (model, tokenizer) pair of
-            transformers, a spaCy pipeline with vectors, an object with `.encode` or `.transform`, a dict word → vector,
-            a pandas or polars frame of word vectors, or a function from a list of texts to an array.
-        name: the name of the model in results; by default that of its function or class.
+            transformers, a spaCy pipeline with vectors, an object with `.encode` or `.transform`, a dict word →
+            vector, a pandas or polars frame of word vectors, or a function from a list of texts to an array.
+        name: the name of the model in results; by default, the name of its function or class.
         identity: for a function or an object that cannot be hashed, a text that you change whenever its vectors
-            change, such as a version. With an identity a stored run can be resumed.
+            change, such as a version. With an identity, a stored run can be resumed.
         options: `tokens`, `case` and `language` for word vectors, as in `vectors:FILE?case=lower`; `pooling`, `layers`
             and other options of `hf:` for a pair; `batch_size` for both kinds of neural models.
 
@@ -111,7 +111,7 @@ def model(given: Any, name: str | None = None, *, identity: str | None = None, *
                [0.5, 0.5]])
     """
     if name is not None and not checked_text("name", name):
-        raise EncoderError("name is empty; leave it out to use the name of the class")
+        raise EncoderError("name is empty; omit it to use the name of the class")
     if identity is not None:
         checked_text("identity", identity)
     encoder = _recognised(given, name, identity, {key: _spelt(value) for key, value in options.items()})
@@ -121,7 +121,9 @@ def model(given: Any, name: str | None = None, *, identity: str | None = None, *
 
 
 def models_in(given: Any) -> list[str | Model]:
-    """Return the specs and encoders that a caller gave as models: one, a list, or a dict by name."""
+    """Return the specs and encoders that a caller gave as models, which may be one model, a list, or a dict by
+    name.
+    """
     if isinstance(given, Mapping) and not _holds_vectors(given):
         return [_named(name, each) for name, each in given.items()]
     several = isinstance(given, list | tuple) and not is_pair(given)
@@ -138,11 +140,11 @@ def one_model_in(given: Any) -> str | Model:
     """Return the only model that a caller gave, in any form that `models_in` accepts.
 
     Raises:
-        EncoderError: if there are several.
+        EncoderError: if the caller gave several models.
     """
     found = models_in(given)
     if len(found) > 1:
-        raise EncoderError(f"one model is needed here, but {len(found)} are given")
+        raise EncoderError(f"only one model is allowed here, but {len(found)} were given")
     return found[0]
 
 
@@ -153,7 +155,7 @@ def is_encoder(given: object) -> bool:
 
 
 def is_pair(given: object) -> bool:
-    """Return whether an object is a pair of a model and its tokenizer, and not two models."""
+    """Return whether an object is a pair of a model and its tokenizer, not two models."""
     return (
         isinstance(given, tuple)
         and len(given) == 2
@@ -170,7 +172,7 @@ def _named(name: object, each: Any) -> str | Model:
 def _recognised(given: Any, name: str | None, identity: str | None, options: dict[str, str]) -> Model | None:
     if isinstance(given, str | os.PathLike):
         raise EncoderError(
-            f"'{shown(given)}' is a spec; write its name and options into it: NAME=SPEC?option=value"
+            f"'{shown(given)}' is a spec; include its name and options in the spec: NAME=SPEC?option=value"
         )
     if is_pair(given):
         return _pair(given, name, options)
@@ -235,11 +237,11 @@ def _function(given: Any, name: str | None, identity: str | None, options: dict[
 
 def _no_options(given: object, options: Mapping[str, str]) -> None:
     if options:
-        raise EncoderError(f"{_described(given)} takes no option '{next(iter(options))}' here")
+        raise EncoderError(f"{_described(given)} does not take the option '{next(iter(options))}'")
 
 
 def _model_name(given: Any) -> str:
-    """Return the folder or hub name of a neural model, or else its class."""
+    """Return the folder or hub name of a neural model, or its class if it has neither."""
     card = getattr(getattr(given, "model_card_data", None), "base_model", None)
     known = card or getattr(getattr(given, "config", None), "_name_or_path", "")
     return str(known) or type(given).__name__
@@ -251,7 +253,7 @@ def _is_instance(given: object, module: str, name: str) -> bool:
 
 
 def _holds_vectors(given: Mapping[Any, Any]) -> bool:
-    """Return whether a dict contains vectors by word, and not models by name."""
+    """Return whether a dict contains vectors by word, not models by name."""
     if not given:
         raise EncoderError(
             "an empty dict is not a model; it should contain vectors by word, or models by name"

@@ -36,15 +36,15 @@ from weatherglass.encoders.views import View
 from weatherglass.errors import EncoderError
 
 LIBRARIES = ("torch", "transformers", "tokenizers", "sentence-transformers")
-"""Libraries whose versions are part of an identity."""
+"""Libraries whose versions are included in an identity."""
 KNOWN_CODE = ("torch", "transformers", "sentence_transformers")
-"""Packages whose modules are determined by weights and configuration; other code cannot be hashed."""
+"""Packages whose modules are determined by weights and configuration; the code of other packages cannot be hashed."""
 PER_CALL = ("truncation", "padding")
 """Settings of a tokenizer that its last call may have changed."""
 
 
 class InMemorySentenceTransformer(Encoder):
-    """Encode with a SentenceTransformer, with its own prompts, pooling and normalisation."""
+    """An encoder from a SentenceTransformer, with its own prompts, pooling and normalisation."""
 
     in_parts: ClassVar[bool] = True
 
@@ -101,7 +101,7 @@ class InMemorySentenceTransformer(Encoder):
 
 
 class InMemoryTransformer(TransformerEncoder):
-    """Encode with a transformers model and its tokenizer; pooling and layers are as for `hf:`."""
+    """An encoder from a transformers model and its tokenizer; pooling and layers work as for `hf:`."""
 
     costly: ClassVar[bool] = False  # another process cannot load it from a spec
     in_parts: ClassVar[bool] = True
@@ -117,7 +117,7 @@ class InMemoryTransformer(TransformerEncoder):
 
     @classmethod
     def of(cls, name: str, model: Any, tokenizer: Any, **options: str) -> Self:
-        """Return the encoder of a pair; `options` are those of `hf:` that determine vectors.
+        """Return the encoder of a pair; `options` are the options of `hf:` that determine vectors.
 
         Raises:
             SpecError: for an unknown option, or a layer that the model does not have.
@@ -221,7 +221,7 @@ class InMemoryTransformer(TransformerEncoder):
 
 @contextmanager
 def evaluating(model: Any) -> Iterator[None]:
-    """Put a model into evaluation mode inside the block, since dropout would change vectors at every call."""
+    """Put a model into evaluation mode inside the block, since dropout would change the vectors in every call."""
     modes = [(module, module.training) for module in model.modules()]
     model.eval()
     try:
@@ -232,7 +232,7 @@ def evaluating(model: Any) -> Iterator[None]:
 
 
 def content_of_module(module: Any) -> str | None:
-    """Return a hash of weights, structure and configurations; None if a module is from another package."""
+    """Return a hash of weights, structure and configurations; None if a module belongs to another package."""
     import torch
 
     parts = list(module.modules())
@@ -251,7 +251,7 @@ def content_of_module(module: Any) -> str | None:
 
 
 def content_of_tokenizer(tokenizer: Any) -> str | None:
-    """Return a hash of the rules and vocabulary of a fast tokenizer; None for one written in Python."""
+    """Return a hash of the rules and vocabulary of a fast tokenizer, or None for a tokenizer written in Python."""
     backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
     if not hasattr(backend, "to_str"):
         return None

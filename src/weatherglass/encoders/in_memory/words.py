@@ -23,20 +23,20 @@ class WordTable:
 
     width: int
     vector: Callable[[str], AnyVector | None]
-    """Return the vector of a word exactly as written; None without one."""
+    """A function that returns the vector of a word exactly as written, or None."""
     content: Callable[[], str]
-    """Return a hash of all words and vectors."""
+    """A function that returns a hash of all words and vectors."""
     subwords: Callable[[str], AnyVector | None] = lambda _: None
-    """Return the vector of an out-of-vocabulary word from its character n-grams; None without one."""
+    """A function that returns the vector of an out-of-vocabulary word from its character n-grams, or None."""
     duplicates: int = 0
-    """Number of words that occur more than once; the first one counts."""
+    """The number of words that occur more than once; the first occurrence counts."""
 
 
 def of_mapping(vectors: Mapping[str, Any]) -> WordTable:
-    """Return the table of a dict of vectors by word.
+    """Return the table for a dict of vectors by word.
 
     Raises:
-        EncoderError: if a key is not text, a value is not a vector of real numbers, or vectors differ in their width.
+        EncoderError: if a key is not text, a value is not a vector of real numbers, or vectors differ in length.
     """
     rows = {_word(word): _real(f"'{word}'", vector) for word, vector in vectors.items()}
     first, width = next((word, row.shape) for word, row in rows.items())
@@ -51,7 +51,7 @@ def of_mapping(vectors: Mapping[str, Any]) -> WordTable:
 
 
 def of_rows(words: Sequence[object], matrix: AnyMatrix) -> WordTable:
-    """Return the table of a matrix with one row per word."""
+    """Return the table for a matrix with one row per word."""
     row_of: dict[object, int] = {}
     for row, word in enumerate(words):
         row_of.setdefault(word, row)
@@ -68,7 +68,9 @@ def of_rows(words: Sequence[object], matrix: AnyMatrix) -> WordTable:
 
 
 def of_pandas(frame: Any) -> WordTable:
-    """Return the table of a pandas frame: words are in its index or its only column of text, numbers in the others."""
+    """Return the table for a pandas frame, whose words are its index or its only text column, and whose other columns
+    are numbers.
+    """
     numbers = frame.select_dtypes("number")
     others = [name for name in frame.columns if name not in numbers.columns]
     texts = [name for name in others if all(isinstance(value, str) for value in frame[name])]
@@ -80,13 +82,15 @@ def of_pandas(frame: Any) -> WordTable:
 
 
 def of_polars(frame: Any) -> WordTable:
-    """Return the table of a polars frame: words are in its only column of text; vectors are numbers or lists."""
+    """Return the table for a polars frame, whose words are its only text column, and whose vectors are numbers or
+    lists.
+    """
     texts = [name for name, kind in frame.schema.items() if str(kind) == "String"]
     numbers = [name for name, kind in frame.schema.items() if kind.is_numeric()]
     nested = [name for name in frame.columns if name not in (*texts, *numbers)]
     if not texts:
         raise EncoderError(
-            f"a polars frame of word vectors needs a column of words; this has {_columns(frame)}"
+            f"a polars frame of word vectors needs a column of words; this one has {_columns(frame)}"
         )
     return _of_columns(
         "polars",
@@ -100,17 +104,19 @@ def of_polars(frame: Any) -> WordTable:
 def _of_columns(
     library: str, words: list[object], texts: int, numbers: Any, nested: Sequence[Sequence[Any]]
 ) -> WordTable:
-    """Return the table of columns of numbers, or of one column whose cells are vectors.
+    """Return the table for several columns of numbers, or for one column whose cells are vectors.
 
     Raises:
         EncoderError: if it is unclear which columns contain words and vectors.
     """
     expected = (
-        f"a {library} frame of word vectors has one column of words and columns of numbers, or one of lists"
+        f"a {library} frame of word vectors should have one column of words, and either columns of numbers "
+        "or one column of lists"
     )
     if texts > 1 or len(nested) > 1 or (nested and numbers.shape[1]):
         raise EncoderError(
-            f"{expected}; this has {texts} of text, {numbers.shape[1]} of numbers and {len(nested)} others"
+            f"{expected}; this one has {texts} of text, {numbers.shape[1]} of numbers and {len(nested)} "
+            "others"
         )
     if nested:
         try:
@@ -118,7 +124,7 @@ def _of_columns(
         except ValueError:
             raise EncoderError(f"{expected}; the lists differ in length or contain other values") from None
     if numbers.ndim != 2 or not numbers.size:
-        raise EncoderError(f"{expected}; this has no numbers")
+        raise EncoderError(f"{expected}; this one has no numbers")
     if not any(isinstance(word, str) for word in words):
         raise EncoderError(
             f"{expected}; its words are {type(words[0]).__name__}, not text: set them as the index"
@@ -131,10 +137,12 @@ def _columns(frame: Any) -> str:
 
 
 def of_keyed_vectors(keyed: Any) -> WordTable:
-    """Return the table of gensim's KeyedVectors; those of fastText also have vectors for out-of-vocabulary words."""
+    """Return the table for gensim's KeyedVectors; fastText's KeyedVectors also have vectors for out-of-vocabulary
+    words.
+    """
     index, matrix = keyed.key_to_index, keyed.vectors
     if (row := masked_row(matrix)) is not None:
-        raise EncoderError(f"'{keyed.index_to_key[row]}' has masked values; fill them, or leave the word out")
+        raise EncoderError(f"'{keyed.index_to_key[row]}' has masked values; fill them, or remove the word")
 
     def vector(word: str) -> AnyVector | None:
         return matrix[index[word]] if word in index else None
@@ -159,10 +167,10 @@ def of_keyed_vectors(keyed: Any) -> WordTable:
 
 
 def of_spacy(pipeline: Any) -> WordTable:
-    """Return the table of a spaCy pipeline; words are looked up as in spaCy.
+    """Return the table for a spaCy pipeline; words are looked up as in spaCy.
 
     Raises:
-        EncoderError: if it has no vectors.
+        EncoderError: if the pipeline has no vectors.
     """
     vocab = pipeline.vocab
     width = int(vocab.vectors_length)
@@ -204,7 +212,7 @@ def _numbers(row: AnyVector) -> str:
 
 
 class InMemoryWords(WordEncoder):
-    """Average the vectors of a text's words in float64."""
+    """An encoder that averages the vectors of a text's words in float64."""
 
     def __init__(
         self,
@@ -226,7 +234,7 @@ class InMemoryWords(WordEncoder):
         """Return how many words were found only in lower case, have subword vectors, or occur twice."""
         twice = self._table.duplicates
         return super().notes() + (
-            [f"{twice} words occur more than once; the first one counts"] if twice else []
+            [f"{twice} words occur more than once; the first occurrence counts"] if twice else []
         )
 
     def _read(self, words: Collection[str]) -> WordVectors:

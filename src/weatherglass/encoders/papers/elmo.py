@@ -1,4 +1,4 @@
-"""Encode with ELMo (Peters et al. 2018), a bidirectional language model over characters, from its original files."""
+"""Encode with ELMo (Peters et al. 2018), a bidirectional language model over characters, using its original files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ BEGIN_WORD: Final = 258
 END_WORD: Final = 259
 PADDING: Final = 260
 CHARACTERS: Final = 261
-"""The number of characters: 256 bytes and five marks. Implementations that pad sentences add one that no word uses."""
+"""The number of characters: 256 bytes and five marks. Implementations that pad sentences add a character that no word
+uses.
+"""
 
 
 def character_ids(words: Sequence[str], width: int) -> Integers:
@@ -45,7 +47,7 @@ def character_ids(words: Sequence[str], width: int) -> Integers:
 
 
 def boundary_ids(width: int) -> Integers:
-    """Return the marks before and after every sentence, as rows like those of `character_ids`."""
+    """Return the marks before and after every sentence, in the same form as the rows of `character_ids`."""
     rows = np.full((2, width), PADDING, dtype=np.int64)
     _write(rows[0], [BEGIN_SENTENCE])
     _write(rows[1], [END_SENTENCE])
@@ -64,30 +66,30 @@ MOST_CHARACTERS: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class ElmoOptions:
-    """The options of the network that the shapes of the weights do not show."""
+    """The options of the network that cannot be inferred from the shapes of the weights."""
 
     layers: int
     convolutions: int
     highways: int
     activation: str
     word_width: int
-    """Number of characters of a word, with padding and the marks of its beginning and end."""
+    """The number of characters of a word, including padding and the marks of its beginning and end."""
     cell_clip: float
     projection_clip: float
     skip_connections: bool
 
 
 def find_files(folder: Path) -> tuple[Path, Path]:
-    """Return the files of options and weights in `folder`; their names may have prefixes, as in the originals."""
+    """Return the options file and the weights file in `folder`; as in the originals, their names may have prefixes."""
     if not is_folder(folder):
         raise SpecError(
-            f"there is no folder '{folder}'; elmo: takes the folder that contains options.json and the weights"
+            f"there is no folder '{folder}'; give elmo: the folder that contains options.json and the weights"
         )
     return _single_file(folder, "*options.json"), _single_file(folder, "*weights.hdf5", "*.hdf5", "*.h5")
 
 
 def _single_file(folder: Path, *patterns: str) -> Path:
-    """Return the only file that matches the first pattern with a match."""
+    """Return the only file that matches the first pattern that has a match."""
     for pattern in patterns:
         matches = sorted(folder.glob(pattern))
         if len(matches) == 1:
@@ -127,7 +129,7 @@ def read_options(path: Path) -> ElmoOptions:
 
 
 def _count(value: object, name: str, least: int, most: int) -> int:
-    """Return a number of layers or characters after checking its range, since arrays of that size are allocated."""
+    """Return a number of layers or characters after checking its range, since it determines how much is allocated."""
     if not isinstance(value, int) or not least <= value <= most:
         raise ValueError(f"{name} should be a whole number from {least} to {most}")
     return value
@@ -204,7 +206,7 @@ BATCH: Final = 64
 
 @dataclass(slots=True, eq=False)
 class ElmoEncoder(Encoder):
-    """Encode texts with ELMo, in 1024 dimensions, or in three times as many with layers=concat."""
+    """An encoder that uses ELMo, with 1024 dimensions, or three times as many with layers=concat."""
 
     costly: ClassVar[bool] = True
 
@@ -277,7 +279,7 @@ class ElmoEncoder(Encoder):
         return vectors
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        """Return the tokens of each text; all are known, since ELMo reads characters, but long ones are cut."""
+        """Return the tokens of each text; all are known, since ELMo reads characters, but long tokens are cut."""
         longest = self.network.word_width - 2
         covered = []
         for text in texts:
@@ -288,7 +290,9 @@ class ElmoEncoder(Encoder):
 
     def notes(self) -> list[str]:
         if self.tokens == "characters":
-            return ["tokens=characters: every character is a token, as in the released code of May et al."]
+            return [
+                "with tokens=characters, every character is a token, as in the released code of May et al."
+            ]
         return []
 
     def _load(self) -> ElmoModel:

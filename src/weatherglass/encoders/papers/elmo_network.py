@@ -1,7 +1,7 @@
-"""Compute the network of ELMo in torch, a character CNN and a bidirectional language model (Peters et al. 2018).
+"""Compute ELMo's network in torch: a character CNN and a bidirectional language model (Peters et al. 2018).
 
-The weights have the names and layouts of the original HDF5 file, so that the code can be compared with the paper. Texts
-in a batch have equal length, so that nothing is padded and a vector does not depend on other texts.
+The weights have the names and layouts of the original HDF5 file, so that the code can be compared with the paper.
+Texts in a batch have equal length, so that nothing is padded and a vector does not depend on other texts.
 """
 
 from __future__ import annotations
@@ -27,15 +27,17 @@ States = dict[tuple[int, int], CellState]
 
 @dataclass(frozen=True, slots=True)
 class CharacterCnn:
-    """Compute word vectors from characters: convolutions, max over positions, highway layers, projection."""
+    """A network that computes word vectors from characters: convolutions, max over positions, highway layers,
+    projection.
+    """
 
     embedding: Tensor
     filters: list[tuple[Tensor, Tensor]]
-    """Weight (filters, embedding, width) and bias of each convolution."""
+    """The weight (filters, embedding, width) and bias of each convolution."""
     highways: list[tuple[Tensor, Tensor, Tensor, Tensor]]
-    """Weight and bias of the gate, then weight and bias of the transformation."""
+    """The weight and bias of the gate, followed by the weight and bias of the transformation."""
     projection: tuple[Tensor, Tensor] | None
-    """None if the convolutions already have the width of the language model."""
+    """The projection; None if the convolutions already have the width of the language model."""
     activation: Callable[[Tensor], Tensor]
 
     @classmethod
@@ -77,17 +79,17 @@ class CharacterCnn:
 
 @dataclass(frozen=True, slots=True)
 class ProjectedLstm:
-    """Compute an LSTM layer with a projected output and a clipped memory and projection (Sak et al. 2014)."""
+    """An LSTM layer with a projected output and a clipped memory and projection (Sak et al. 2014)."""
 
     weight: Tensor
-    """(input + projection, 4 · dim): gates in the order input, candidate, forget, output."""
+    """The weight (input + projection, 4 · dim), with the gates in the order input, candidate, forget, output."""
     bias: Tensor
     projection: Tensor
     cell_clip: float
     projection_clip: float
 
     def __call__(self, inputs: Tensor, state: CellState | None) -> tuple[Tensor, CellState]:
-        """Return outputs (batch, time, projection) of inputs (batch, time, input), and the last state."""
+        """Return the outputs (batch, time, projection) for inputs (batch, time, input), and the last state."""
         width = inputs.shape[2]
         dim, projection = self.projection.shape
         batch = inputs.shape[0]
@@ -136,8 +138,8 @@ class BidirectionalLanguageModel:
             states: the initial states of the LSTMs; zero if None.
 
         Returns:
-            An array (layers + 1, batch, time, 2 · projection), where layer 0 is the tokens twice, and the states after
-            the last step of each direction.
+            An array (layers + 1, batch, time, 2 · projection), in which layer 0 contains the token vectors twice, and
+            the states after the last step of each direction.
         """
         states = states or {}
         after: States = {}
@@ -156,7 +158,7 @@ class BidirectionalLanguageModel:
 
 
 WORDS_AT_ONCE: Final = 256
-"""Number of words in a batch of the character CNN, whose widest layer needs 0.2 MB per word."""
+"""The number of words per batch of the character CNN, whose widest layer needs 0.2 MB per word."""
 
 
 @dataclass(slots=True)
@@ -188,7 +190,7 @@ class ElmoModel:
     def states(self, sentences: Sequence[Sequence[str]]) -> NDArray[np.float32]:
         """Return the states of all layers (layers + 1, sentences, tokens, width), starting each sentence from zero.
 
-        The sentences must have equal numbers of tokens. Boundaries are added before and removed after.
+        The sentences must have equal numbers of tokens. Sentence boundaries are added first and removed afterwards.
         """
         states, _ = self.states_from(sentences, None)
         return states
@@ -196,7 +198,7 @@ class ElmoModel:
     def states_from(
         self, sentences: Sequence[Sequence[str]], before: States | None
     ) -> tuple[NDArray[np.float32], States]:
-        """Return the states as `states` does, but starting from `before`, and the states at the end."""
+        """Return the same states as `states`, but start from `before`, and also return the states at the end."""
         with torch.inference_mode():
             self._spell({word for sentence in sentences for word in sentence})
             begin, end = self.cnn(torch.from_numpy(boundary_ids(self.options.word_width)))

@@ -1,6 +1,6 @@
-"""Encode with GenSen (Subramanian et al. 2018), by the last states of bidirectional GRUs trained on many tasks.
+"""Encode with GenSen (Subramanian et al. 2018), using the last states of bidirectional GRUs trained on many tasks.
 
-The paper describes BiLSTMs, but the published checkpoints are GRUs of one or two layers, as here.
+The paper describes BiLSTMs, but the published checkpoints are GRUs of one or two layers, as in this module.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Checkpoint:
         """Return NAME.model and NAME_vocab.pkl in `folder`.
 
         Raises:
-            SpecError: if one of them is missing.
+            SpecError: if one of the two files is missing.
         """
         checkpoint = cls(folder / f"{name}.model", folder / f"{name}_vocab.pkl")
         for path in (checkpoint.weights, checkpoint.vocabulary):
@@ -65,7 +65,7 @@ class GenSenModel:
         """Read weights and words, and check that they belong together.
 
         Raises:
-            EncoderError: if they do not.
+            EncoderError: if they do not belong together.
         """
         source = str(checkpoint.weights)
         with reading(checkpoint.weights, EncoderError):
@@ -110,7 +110,7 @@ def _read_rows(path: Path, count: int) -> dict[str, int]:
 def _text(word: object) -> str:
     """Return a word as text; Python 2 wrote UTF-8 bytes, which the reader decodes as latin-1."""
     if not isinstance(word, str):
-        raise EncoderError(f"the vocabulary of a GenSen model contains {shown(word)}, which is not a word")
+        raise EncoderError(f"the vocabulary of a GenSen model contains {shown(word)}, which is not a text")
     try:
         return word.encode("latin1").decode("utf-8")
     except (UnicodeEncodeError, UnicodeDecodeError):
@@ -119,15 +119,15 @@ def _text(word: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """A linear map with intercept from the space of GloVe to that of a model."""
+    """A linear map with an intercept from GloVe's space to a model's space."""
 
     weight: Matrix
-    """Dimensions of GloVe × dimensions of the model."""
+    """The matrix of GloVe dimensions × model dimensions."""
     intercept: Vector
 
     @classmethod
     def fit(cls, glove: Array, own: Array) -> Self:
-        """Fit by least squares over the words that both know, one row each."""
+        """Fit the map by least squares over the words that both vocabularies contain, one row each."""
         from_glove, to_own = glove.astype(np.float64), own.astype(np.float64)
         glove_mean, own_mean = from_glove.mean(axis=0), to_own.mean(axis=0)
         centred = from_glove - glove_mean
@@ -154,7 +154,7 @@ class ExpandedModel:
     expansion: Expansion | None
 
     def embed(self, word: str, glove: WordLookup | None) -> Array:
-        """Return the model's vector of a word, or else the one mapped from GloVe, or else that of <unk>."""
+        """Return the model's vector of a word, or the vector mapped from GloVe, or that of <unk>."""
         rows = self.model.rows
         if word not in rows and self.expansion is not None and glove is not None and word in glove:
             return np.asarray(self.expansion(glove.vectors([word]))[0])
@@ -163,7 +163,7 @@ class ExpandedModel:
 
 @dataclass(slots=True, eq=False)
 class GenSenEncoder(Encoder):
-    """Encode texts as the last states of one GenSen model, or of several, concatenated."""
+    """An encoder whose vectors are the last states of one GenSen model, or those of several, concatenated."""
 
     costly: ClassVar[bool] = True
 
@@ -188,7 +188,7 @@ class GenSenEncoder(Encoder):
         folder = Path(spec.target).expanduser()
         if not is_folder(folder):
             raise SpecError(
-                f"'{spec}': there is no folder '{spec.target}'; gensen: takes the folder of the checkpoints"
+                f"'{spec}': there is no folder '{spec.target}'; give gensen: the folder of the checkpoints"
             )
         chosen = [name for name in names.split(",") if name] or _default_models(folder)
         checkpoints = [Checkpoint.named(folder, name) for name in chosen]
@@ -253,7 +253,7 @@ class GenSenEncoder(Encoder):
         return splits
 
     def _knows(self, word: str) -> bool:
-        """Return whether every model has a vector for the word, its own or one mapped from GloVe."""
+        """Return whether every model has a vector for the word, either its own or one mapped from GloVe."""
         carried_over = self.glove is not None and word in self.glove
         return carried_over or all(word in expanded.model.rows for expanded in self._models)
 
@@ -288,7 +288,7 @@ class GenSenEncoder(Encoder):
 
 
 def _default_models(folder: Path) -> list[str]:
-    """Return the pair of the authors if the folder has it, or else the only model."""
+    """Return the two models that the authors use if the folder has them, or the only model."""
     names = sorted(path.stem for path in folder.glob("*.model"))
     if set(DEFAULT_MODELS) <= set(names):
         return list(DEFAULT_MODELS)
@@ -297,5 +297,5 @@ def _default_models(folder: Path) -> list[str]:
     if not names:
         raise SpecError(f"{folder}: contains no file NAME.model; name the folder of the GenSen checkpoints")
     raise SpecError(
-        f"{folder}: several models ({', '.join(names)}); choose with models=NAME or models=NAME,NAME"
+        f"{folder}: contains several models ({', '.join(names)}); choose with models=NAME or models=NAME,NAME"
     )

@@ -1,9 +1,9 @@
-"""Encode with InferSent (Conneau et al. 2017), by the maximum over time of a BiLSTM over word vectors.
+"""Encode with InferSent (Conneau et al. 2017), using the maximum over time of a BiLSTM over word vectors.
 
 A vector has 4096 dimensions. Version 1 reads GloVe vectors and puts <s> and </s> around a text; version 2 reads
-fastText vectors and puts <p> and </p> around it. The vectors in the spec determine the version. In the released code of
-version 1, the zeros of padding count in the maximum, so that a vector depends on its batch. Here, nothing is padded, as
-in the paper and in that code with one text per batch.
+fastText vectors and puts <p> and </p> around it. The vectors in the spec determine the version. In the released code
+of version 1, the zeros of padding count in the maximum, so that a vector depends on its batch. This module pads
+nothing, as in the paper and in the released code with one text per batch.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ PICKLED_MODEL: Final = (
     "encoder.models.InferSent",
     "torch.nn.modules.rnn.LSTM",
 )
-"""Classes of models that were published as pickled objects; only their weights are used."""
+"""Classes of models published as pickled objects; only their weights are used."""
 
 
 @dataclass(slots=True, eq=False)
 class InferSentEncoder(Encoder):
-    """Encode texts as the maximum over time of a BiLSTM's states."""
+    """An encoder whose vectors are the maximum over time of a BiLSTM's states."""
 
     costly: ClassVar[bool] = True
 
@@ -65,7 +65,7 @@ class InferSentEncoder(Encoder):
         checkpoint = Path(spec.target).expanduser()
         if not is_regular_file(checkpoint):
             raise SpecError(
-                f"'{spec}': there is no file '{spec.target}'; infersent: takes the file of the checkpoint"
+                f"'{spec}': there is no file '{spec.target}'; give infersent: the file of the checkpoint"
             )
         if bool(glove) == bool(fasttext):
             raise SpecError(
@@ -102,7 +102,7 @@ class InferSentEncoder(Encoder):
         ]
 
     def notes(self) -> list[str]:
-        """Return notes on boundary marks without a vector, which are left out as in the released code."""
+        """Return notes on boundary marks without a vector, which are skipped, as in the released code."""
         return [
             f"'{mark}' has no vector in {self.words.path.name}, so texts are encoded without it"
             for mark in BOUNDARIES[self.version]

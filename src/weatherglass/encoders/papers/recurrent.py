@@ -1,6 +1,6 @@
 """Provide the parts that InferSent and GenSen share: bidirectional LSTM and GRU layers in numpy, and word vectors.
 
-Weights have the layout of torch. Both models need only the base install. Sequences in a batch have equal length, so
+Weights have the layout of torch. Both models work with the base install. Sequences in a batch have equal length, so
 that nothing is padded and a vector does not depend on other texts.
 """
 
@@ -27,9 +27,9 @@ class Direction:
     """The weights of one layer in one direction."""
 
     input_weight: Array
-    """(gates · hidden, input)"""
+    """The weights of the input, of shape (gates · hidden, input)."""
     hidden_weight: Array
-    """(gates · hidden, hidden)"""
+    """The weights of the state, of shape (gates · hidden, hidden)."""
     input_bias: Array
     hidden_bias: Array
 
@@ -40,7 +40,7 @@ class Direction:
 
 
 Cell = Callable[[Array, Direction], Array]
-"""Return the states after every step (batch, time, hidden) from inputs (batch, time, input)."""
+"""A function that returns the states after every step (batch, time, hidden) for inputs (batch, time, input)."""
 
 
 def lstm(inputs: Array, weights: Direction) -> Array:
@@ -87,7 +87,7 @@ def gru(inputs: Array, weights: Direction) -> Array:
 
 
 def _from_input(inputs: Array, weights: Direction) -> Array:
-    """Return the part of the gates from the inputs (time, batch, gates · hidden), in one matrix product."""
+    """Return the contribution of the inputs to the gates (time, batch, gates · hidden), from one matrix product."""
     batch, time, width = inputs.shape
     flat = inputs.transpose(1, 0, 2).reshape(time * batch, width)
     return (flat @ weights.input_weight.T + weights.input_bias).reshape(time, batch, -1)
@@ -106,7 +106,7 @@ class BidirectionalNetwork:
 
     @classmethod
     def from_state_dict(cls, cell: Cell, weights: Mapping[str, Array], prefix: str, source: str) -> Self:
-        """Return the network of `prefix`weight_ih_l0, `prefix`weight_ih_l0_reverse, …
+        """Return the network whose weights are named `prefix`weight_ih_l0, `prefix`weight_ih_l0_reverse, ……
 
         Raises:
             EncoderError: if an array is missing or does not fit; the message names `source` and the array.
@@ -184,14 +184,14 @@ def weight_array(weights: Mapping[str, Array], name: str, source: str) -> Array:
 
 @dataclass(slots=True)
 class WordLookup:
-    """Look up word vectors in a file, and cache them.
+    """A lookup of word vectors in a file, which caches them.
 
     As in the papers, out-of-vocabulary words have no vector, even if the file is a fastText .bin with subwords.
     """
 
     path: Path
     width: int = 0
-    """Number of dimensions; 0 until the file is read."""
+    """The number of dimensions; 0 until the file is read."""
     _vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict, repr=False)
     _out_of_vocabulary: set[str] = field(default_factory=set, repr=False)
 
@@ -204,7 +204,7 @@ class WordLookup:
         return cls(file)
 
     def load(self, words: Collection[str]) -> None:
-        """Load the vectors of words that were not looked up before, in one pass over the file."""
+        """Load the vectors of new words in one pass over the file."""
         new = {word for word in words if not self.looked_up(word)}
         if not new:
             return
@@ -224,5 +224,5 @@ class WordLookup:
         return word in self._vectors
 
     def vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """Return one row per word; all of them must be in the file."""
+        """Return one row per word; all words must be in the file."""
         return np.stack([self._vectors[word] for word in words])

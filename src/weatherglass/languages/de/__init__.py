@@ -14,7 +14,7 @@ INDEFINITE_ACCUSATIVE = {**INDEFINITE, "m": "einen"}
 
 
 class German(InflectedLanguage):
-    """The German pack, in which capitalised words are nouns and others adjectives; forms are from the lexicon."""
+    """The German pack, in which capitalised words are nouns and others adjectives; forms come from the lexicon."""
 
     name = "German"
     package = "weatherglass.languages.de"
@@ -42,7 +42,7 @@ class German(InflectedLanguage):
         return "adjective", "begins with a lower-case letter"
 
     def fill_slots(self, word: str, word_class: str, forms: Mapping[str, str]) -> dict[str, str]:
-        """Fill slots with articles by gender; the plural, and the accusative of masculine nouns, must be known."""
+        """Fill slots with articles by gender; plurals, and the accusative of masculine nouns, must be known."""
         slots = {"word": word}
         if word_class == "object pronoun" and "case" in forms:
             slots["ihn" if forms["case"] == "accusative" else "ihm"] = word

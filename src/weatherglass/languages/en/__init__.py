@@ -27,7 +27,7 @@ class Forms:
 
     @property
     def inflected(self) -> bool:
-        """Return whether it has forms other than the word itself."""
+        """Return whether the word has forms other than itself."""
         return bool(self.article) or self.singular != self.plural
 
     @property
@@ -89,7 +89,7 @@ def regular_article(noun: str) -> str:
 
 NOUNS = ("person noun", "thing noun")
 SINGULAR_ENDINGS = ("ss", "us", "is", "ics")
-"""Endings in s of singular words, such as glass, virus, iris and physics."""
+"""Endings in s that singular words have, as in glass, virus, iris and physics."""
 
 KNOWN = "known from the catalogue"
 
@@ -122,7 +122,7 @@ def guess_class(word: str, catalogue_lexicon: Lexicon) -> tuple[str, str]:
         return catalogue_lexicon.classes[word], KNOWN
     if word in guesses["unfit"]["words"]:
         raise CatalogueError(
-            f"'{word}': no sentence template fits it; leave it out, or state its class under [words.classes]"
+            f"'{word}': no sentence template fits it; remove it, or state its class under [words.classes]"
         )
     for word_class, listed in guesses["listed"].items():
         if word in listed:
@@ -141,7 +141,7 @@ def guess_class(word: str, catalogue_lexicon: Lexicon) -> tuple[str, str]:
         for ending in endings:
             if word.endswith(ending) and len(word) >= len(ending) + 3:
                 return word_class, f"ends in -{ending}"
-    return "thing noun", "nothing else fits"
+    return "thing noun", "no other class fits"
 
 
 def _guess_capitalised(word: str) -> tuple[str, str]:
@@ -242,7 +242,7 @@ class English:
         return ()
 
     def slots(self) -> Mapping[str, str]:
-        """Return the slots; none needs a stated form, since all forms follow from rules."""
+        """Return the slots; no slot needs a stated form, since all forms follow from rules."""
         return dict.fromkeys(("word", "a word", "words"), "")
 
     def templates(self, word_class: str) -> Sequence[str]:
@@ -250,7 +250,7 @@ class English:
         return templates_of(word_class)
 
     def read_word(self, word: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Reading:
-        """Return the class and the forms of a word: stated, known or guessed."""
+        """Return the class and the forms of a word, which are stated, known or guessed."""
         return read_word(word, file_lexicon, catalogue_lexicon)
 
     tokenise = staticmethod(treebank)

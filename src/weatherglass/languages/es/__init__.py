@@ -12,11 +12,11 @@ from weatherglass.languages.inflected import InflectedLanguage, back_to, read_no
 ARTICLES = {"m": ("un", "el", "los", "este"), "f": ("una", "la", "las", "esta")}
 ACCENTS = str.maketrans("áéíóú", "aeiou")
 NUCLEUS = re.compile(r"[iuü]?[aeoáéíóú][iuy]?|[iuü]+")
-"""The nucleus of a syllable: a strong or accented vowel with adjacent weak ones, or weak ones alone."""
+"""The nucleus of a syllable: a strong or accented vowel with adjacent weak vowels, or weak vowels alone."""
 
 
 class Spanish(InflectedLanguage):
-    """The Spanish pack, in which capitalised words are names; other classes and forms are from the lexicon."""
+    """The Spanish pack, in which capitalised words are names; other classes and forms come from the lexicon."""
 
     name = "Spanish"
     package = "weatherglass.languages.es"

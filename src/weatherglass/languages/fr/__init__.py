@@ -19,7 +19,7 @@ ELIDED = re.compile(rf"(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)[{APOSTROPHES
 
 
 class French(InflectedLanguage):
-    """The French pack, in which capitalised words are names; other classes and forms are from the lexicon."""
+    """The French pack, in which capitalised words are names; other classes and forms come from the lexicon."""
 
     name = "French"
     package = "weatherglass.languages.fr"
@@ -58,7 +58,7 @@ class French(InflectedLanguage):
         return ", ".join(slots[slot] for slot in (article, "words", "m", "f") if slot in slots)
 
     def tokenise(self, text: str) -> list[str]:
-        """Return words and punctuation marks; an elided word is a token with its apostrophe, as in l' homme."""
+        """Return words and punctuation marks; an elided word forms a token with its apostrophe, as in l' homme."""
         return [piece for token in word_tokens(text) for piece in _cut_elision(token)]
 
     def read_lexicon(self, content: Mapping[str, Any]) -> Lexicon:

@@ -1,4 +1,4 @@
-"""Determine whether words belong to a language, by lists of frequent words and by the scripts of their letters."""
+"""Determine whether words belong to a language, using lists of frequent words and the scripts of their letters."""
 
 from __future__ import annotations
 

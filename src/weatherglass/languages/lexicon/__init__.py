@@ -1,6 +1,6 @@
 """Find the number of senses and the most common part of speech of words in installed dictionaries.
 
-Parts of speech are from the universal set of 12 tags of Petrov et al. (2012). Du et al. count tags in the Brown corpus,
+Parts of speech are the 12 universal tags of Petrov et al. (2012). Du et al. count tags in the Brown corpus,
 which no package registry offers. The nearest installable source is the lexicon of Brill's tagger, with the most likely
 tag of each word in the Brown corpus and the Penn Treebank. It is a text file in the PyPI package textblob (MIT), which
 is read without importing textblob.
@@ -55,7 +55,7 @@ UNIVERSAL_DEPENDENCIES: Mapping[str, str] = {
 
 
 def find_pos_lexicon() -> Path | None:
-    """Return the path of Brill's lexicon in an installed textblob; None without textblob."""
+    """Return the path of Brill's lexicon in an installed textblob; None if textblob is not installed."""
     spec = find_spec("textblob")
     folders = spec.submodule_search_locations if spec else None
     candidates = (Path(folder) / "en" / "en-lexicon.txt" for folder in folders or ())
@@ -63,7 +63,9 @@ def find_pos_lexicon() -> Path | None:
 
 
 def read_brill(path: Path) -> dict[str, str]:
-    """Return the universal tag of every word in lower case; a lower-case entry has priority over "May" and "US"."""
+    """Return the universal tag of every word in lower case; a lower-case entry takes precedence over "May" and
+    "US".
+    """
     tags: dict[str, str] = {}
     capitalised: dict[str, str] = {}
     for line in path.read_text("utf-8").splitlines():
@@ -83,7 +85,7 @@ def universal_tag(text: str, where: str) -> str:
     'noun'
 
     Raises:
-        WeatherglassError: if the tag is unknown, with its place.
+        WeatherglassError: if the tag is unknown; the message names its place.
     """
     tag = text.lower()
     tag = UNIVERSAL_DEPENDENCIES.get(tag, tag)
@@ -96,7 +98,7 @@ def universal_tag(text: str, where: str) -> str:
 
 
 MOST_DIGITS = 9
-"""Largest number of digits of a number of senses."""
+"""The largest number of digits in a number of senses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +187,7 @@ def _tags(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _two_columns(path: Path) -> Iterator[tuple[int, str, str]]:
-    """Yield line number, word and value; blank lines, comments and a heading "word…" are skipped."""
+    """Yield the line number, word and value; blank lines, comments and a heading "word…" are skipped."""
     lines = document_text(path, WeatherglassError).splitlines()
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith("#") or (number == 1 and line.lower().startswith("word\t")):

@@ -1,4 +1,6 @@
-"""Define associations, `similarity/statistic`; the text of an association is its identity and its spelling."""
+"""Define associations, written `similarity/statistic`; this text is both the identity and the spelling of an
+association.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ STATISTICS: Registry[Statistic] = Registry(
 
 @dataclass(frozen=True, slots=True, order=True)
 class Association:
-    """How the association of one element with A and B is measured (docs/methods 1).
+    """The measure of an element's association with A and B (docs/methods 1).
 
     >>> str(Association.parse("euclidean/median"))
     'euclidean/median'
@@ -66,7 +68,7 @@ class Association:
         """Return the association of the text `similarity/statistic`.
 
         Raises:
-            UnknownNameError: if it is unknown, with a suggestion.
+            UnknownNameError: if a part is unknown; the message suggests the nearest name.
         """
         similarity, slash, statistic = checked_text("a measure", text).partition("/")
         if not slash:
@@ -91,7 +93,7 @@ def known_associations() -> list[Association]:
 
 
 def select_associations(patterns: Sequence[str]) -> list[Association]:
-    """Return the associations that match names, groups and globs, each once, in the order of the request.
+    """Return the associations that match names, groups and globs, in the order of the request and without repeats.
 
     `*` means every registered association, `*/mean` every similarity with the mean, and `azarpanah2021` the twenty
     associations of that paper.
@@ -119,7 +121,7 @@ def _unknown(text: str) -> UnknownNameError:
     # For a similarity alone, such as "cosine", its default statistic is suggested.
     hint = f"; did you mean '{text}/mean'?" if text in SIMILARITIES else did_you_mean(text, names)
     return UnknownNameError(
-        f"unknown metric '{shown(text)}'{hint} (an association is similarity/statistic, a glob over these, or "
-        f"{', '.join(GROUPS)}; similarities: {', '.join(SIMILARITIES.names())}; "
+        f"unknown metric '{shown(text)}'{hint} (an association is similarity/statistic, a glob over "
+        f"associations, or {', '.join(GROUPS)}; similarities: {', '.join(SIMILARITIES.names())}; "
         f"statistics: {', '.join(STATISTICS.names())})"
     )

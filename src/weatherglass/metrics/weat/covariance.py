@@ -18,15 +18,19 @@ from weatherglass.registry import Registry
 
 FOLDS = 3
 GRID = 4
-"""Number of penalties in a grid."""
+"""The number of penalties in a grid."""
 PASSES = 4
-"""Number of grids: the first spans two decades, and each further one is between the neighbours of the best penalty."""
+"""The number of grids; the first spans two decades, and each further one lies between the neighbours of the best
+penalty.
+"""
 GAP = 1e-4
-"""A fit ends when the duality gap of its objective is at most this."""
+"""The duality gap of the objective at which a fit ends."""
 GAP_PER_DIMENSION_IN_FOLDS = 2e-4
-"""The looser gap in cross-validation, in which fits are only compared; 0.06 for 300 dimensions."""
+"""The looser gap for cross-validation, where fits are only compared; 0.06 for 300 dimensions."""
 BEATEN_BY = 10
-"""In cross-validation, a fit also ends when its score is this many gaps below that of another penalty."""
+"""The number of gaps by which a score must be below that of another penalty for a fit in cross-validation to end
+early.
+"""
 MOST_ITERATIONS = 3000
 OVER_RELAXATION = 1.9
 
@@ -38,7 +42,9 @@ class Fit:
     precision: Matrix
     """Θ, with exact zeros."""
     dual: Matrix
-    """Σ − S for a feasible Σ of the dual problem; its diagonal is 0, and no entry exceeds the penalty."""
+    """The matrix Σ − S for a feasible Σ of the dual problem, with a diagonal of 0 and no entry larger than the
+    penalty.
+    """
     gap: float
     """A bound of the difference between the objective of Θ and the optimum; inf if Θ is not positive definite."""
 
@@ -57,7 +63,7 @@ def graphical_lasso(
         penalty: λ, the penalty on off-diagonal entries.
         gap: the duality gap to reach.
         start: the fit of a similar problem.
-        enough: returns whether to accept a precision matrix with a larger gap than `gap`.
+        enough: a function that returns whether to accept a precision matrix with a larger gap than `gap`.
     """
     fit = start or Fit(np.diag(1 / np.diag(S)), np.diag(np.diag(S)) - S, math.inf)
     theta, dual = fit.precision, np.clip(fit.dual, -penalty, penalty)
@@ -77,7 +83,7 @@ def graphical_lasso(
 def _alternate(
     S: Matrix, penalty: float, rho: float, theta: Matrix, dual: Matrix
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """Take one step of ADMM: the smooth part by eigenvalues, the penalty by soft thresholding, and then the dual."""
+    """Take one step of ADMM: the smooth part by eigenvalues, then the penalty by soft thresholding, then the dual."""
     values, vectors = np.linalg.eigh(rho * theta - dual - S)
     vectors *= np.sqrt((values + np.sqrt(values**2 + 4 * rho)) / (2 * rho))
     smooth = vectors @ vectors.T
@@ -88,7 +94,7 @@ def _alternate(
 
 
 def _balance(rho: float, primal: Matrix, change: Matrix, theta: Matrix, dual: Matrix) -> float:
-    """Return the factor of the step that balances the two relative residuals."""
+    """Return the factor for the step size that balances the two relative residuals."""
     norm = np.linalg.norm
     behind = float(norm(primal) / norm(theta))
     ahead = float(rho * norm(change) / max(float(norm(dual)), np.finfo(float).tiny))
@@ -116,7 +122,7 @@ def sample_covariance(vectors: Matrix) -> Matrix:
     """Return the sample covariance S, with n in the denominator.
 
     Raises:
-        UnitError: if a dimension does not vary, because its precision would be infinite.
+        UnitError: if a dimension does not vary, since its precision would then be infinite.
     """
     centred = vectors - vectors.mean(axis=0)
     S: Matrix = centred.T @ centred / len(vectors)
@@ -141,7 +147,8 @@ def fit_graphical_lasso(vectors: Matrix) -> tuple[Fit, float]:
     """
     if len(vectors) < FOLDS:
         raise UnitError(
-            f"{FOLDS}-fold cross-validation of a covariance needs {FOLDS} vectors; {len(vectors)} given"
+            f"{FOLDS}-fold cross-validation of a covariance needs at least {FOLDS} vectors, but has "
+            f"{len(vectors)}"
         )
     S = sample_covariance(vectors)
     largest = float(np.abs(S - np.diag(np.diag(S))).max())
@@ -158,12 +165,12 @@ def fit_graphical_lasso(vectors: Matrix) -> tuple[Fit, float]:
 
 @dataclass(slots=True, eq=False)
 class Fold:
-    """One split of the vectors, and the fits so far, from which others may start."""
+    """One split of the vectors, and its fits so far, which can serve as starting points."""
 
     S: Matrix
-    """The covariance of the vectors that are fitted."""
+    """The covariance of the training vectors."""
     held_out: Matrix
-    """The second moments of the held-out vectors about the mean of the others."""
+    """The second moments of the held-out vectors about the mean of the training vectors."""
     fits: dict[float, Fit] = field(default_factory=dict)
     """Fits by penalty."""
     best: float = -math.inf
@@ -176,7 +183,7 @@ class Fold:
         return cls(sample_covariance(vectors[~out]), away.T @ away / len(away))
 
     def score(self, penalty: float) -> float:
-        """Return the held-out likelihood with this penalty; only roughly if it is clearly not the best."""
+        """Return the held-out likelihood with this penalty, computed only roughly if it is clearly not the best."""
         start = _interpolate(self.fits, penalty)
         gap = GAP_PER_DIMENSION_IN_FOLDS * len(self.S)
         fit = graphical_lasso(self.S, penalty, gap, start, self._beaten)
@@ -194,7 +201,9 @@ class Fold:
 
 
 def choose_penalty(folds: list[Fold], largest: float) -> float:
-    """Return the penalty with the best mean score, on a grid from `largest` to `largest`/100 and on finer grids."""
+    """Return the penalty with the best mean score, from a grid between `largest` and `largest`/100 and from finer
+    grids.
+    """
     if largest == 0:
         for fold in folds:
             fold.score(largest)
@@ -216,7 +225,9 @@ def choose_penalty(folds: list[Fold], largest: float) -> float:
 
 
 def _interpolate(fits: Mapping[float, Fit], penalty: float) -> Fit | None:
-    """Return the fit to start from: interpolated between the nearest fits on both sides, or else the nearest."""
+    """Return the fit to start from, which is interpolated between the nearest fits on both sides, or is the nearest
+    one.
+    """
     above = min((known for known in fits if known >= penalty), default=None)
     below = max((known for known in fits if known <= penalty), default=None)
     if above is None or below is None:
@@ -236,7 +247,7 @@ WIDEST_GLASSO = 1024
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Covariance:
-    """The inverse covariance of an attribute set, and how it was estimated."""
+    """The inverse covariance of an attribute set, with details of its estimation."""
 
     precision: Matrix
     """Σ⁻¹, symmetric and positive definite."""
@@ -247,10 +258,10 @@ class Covariance:
     nonzero_share: float
     """The share of the off-diagonal entries of `precision` that are not zero."""
     vectors: int
-    """The number of distinct vectors from which it was estimated."""
+    """The number of distinct vectors used to estimate the covariance."""
 
     def record(self) -> dict[str, float | str]:
-        """Return how the covariance was estimated, as plain values for the record."""
+        """Return the details of the estimation as plain values, for the record."""
         return {
             "estimator": self.estimator,
             "penalty": self.penalty,
@@ -273,12 +284,12 @@ ESTIMATORS: Registry[Callable[[Matrix], tuple[Matrix, float]]] = Registry(
 def estimate_covariance(vectors: Matrix, estimator: str = "glasso") -> Covariance:
     """Estimate the covariance of an attribute set, which may be enlarged with synonyms.
 
-    Equal vectors count once, and the order of the rows does not matter, because they are sorted before they are divided
+    Equal vectors count once. The order of the rows does not matter, because they are sorted before they are divided
     into folds.
 
     Raises:
         UnknownNameError: if no estimator has this name.
-        UnitError: if the vectors are too few, too wide, too alike, too large or too small for it.
+        UnitError: if the vectors are too few, too wide, too similar, too large or too small for the estimator.
     """
     from threadpoolctl import threadpool_limits
 
@@ -316,7 +327,7 @@ def glasso(vectors: Matrix) -> tuple[Matrix, float]:
     width = vectors.shape[1]
     if width > WIDEST_GLASSO:
         raise UnitError(
-            f"the graphical lasso takes up to {WIDEST_GLASSO} dimensions and the vectors have {width}; "
+            f"the graphical lasso takes up to {WIDEST_GLASSO} dimensions, but the vectors have {width}; "
             "use --covariance ledoit-wolf"
         )
 
@@ -328,7 +339,7 @@ def ledoit_wolf(vectors: Matrix) -> tuple[Matrix, float]:
     """Return the inverse of the sample covariance shrunk towards a sphere, and the shrinkage (Ledoit & Wolf 2004)."""
     n, width = vectors.shape
     if n < 3:  # two vectors differ along one line, which does not determine the shrinkage
-        raise UnitError(f"a covariance needs at least 3 different vectors; {n} given")
+        raise UnitError(f"a covariance needs at least 3 different vectors, but there are {n}")
     centred = vectors - vectors.mean(axis=0)
     sample = centred.T @ centred / n
     scale = float(np.trace(sample)) / width

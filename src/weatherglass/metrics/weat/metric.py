@@ -1,4 +1,4 @@
-"""Define WEAT (Caliskan et al. 2017) as a metric with an association and a profile, which defines d and p."""
+"""Define WEAT (Caliskan et al. 2017) as a metric with an association and a profile, which determines d and p."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ScoreResample:
     tables: Tables
     permute: str
     flipped: bool
-    """Whether d is negative, but |d| is reported."""
+    """Whether d is negative, although |d| is reported."""
 
     def assess(self, tested: Tested) -> Assessment:
         """Return d for fixed and random attributes, its leave-one-out values and its null distribution."""
@@ -86,7 +86,7 @@ INFO = MetricInfo(
     unit="standard deviations",
     decimals=2,
     negligible=0.2,  # what Cohen calls small
-    summary="difference of X and Y in their leaning to A rather than B, in standard deviations",
+    summary="difference between X and Y in how much they lean to A rather than B, in standard deviations",
     direction="above 0: X nearer to A, Y to B",
     source="Caliskan et al. 2017",
 )
@@ -94,7 +94,8 @@ INFO = MetricInfo(
 
 @dataclass(frozen=True, slots=True, order=True)
 class Weat:
-    """The Word Embedding Association Test: X leans to A, and Y to B, more than with exchanged labels.
+    """The Word Embedding Association Test, which tests whether X leans to A, and Y to B, more than with exchanged
+    labels.
 
     >>> Weat(Association("euclidean", "median")).name
     'euclidean/median'
@@ -103,13 +104,13 @@ class Weat:
     """
 
     association: Association = COSINE_MEAN
-    """How the association of one word with A and B is measured."""
+    """The measure of a word's association with A and B."""
     profile: str = ""
     """The profile that defines standard deviation, alternative and p (docs/methods 9); empty for the default."""
     name: str = field(init=False, compare=False, repr=False)
     """`similarity/statistic`, the short spelling of `weat(similarity/statistic)`."""
     info: MetricInfo = field(init=False, compare=False, repr=False)
-    """The facts about WEAT with this association."""
+    """The MetricInfo of WEAT with this association."""
 
     def __post_init__(self) -> None:
         association = self.association
@@ -126,7 +127,7 @@ class Weat:
 
     @property
     def registered(self) -> tuple[tuple[Registry[Any], str], ...]:
-        """Return the registries and names that must be known to another process that computes this metric."""
+        """Return the registries and names that another process needs to compute this metric."""
         association = self.association
         return (SIMILARITIES, association.similarity), (STATISTICS, association.statistic)
 
@@ -215,7 +216,7 @@ class Weat:
 
 
 def weat(arguments: Sequence[str], named: Mapping[str, str]) -> list[Weat]:
-    """Return the metrics written as `weat(cosine/mean, profile=wefe)`; cosine/mean without an argument.
+    """Return the metrics written as `weat(cosine/mean, profile=wefe)`; cosine/mean if there is no argument.
 
     Raises:
         UnknownNameError: for an unknown association or profile.

@@ -1,4 +1,4 @@
-"""Compute d and p as in other papers and tools, including their mistakes, for comparison (docs/methods 9)."""
+"""Compute d and p as other papers and tools do, including their mistakes, for comparison (docs/methods 9)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from weatherglass.stats import Alternative, Significance
 from weatherglass.stats.permutation.grid import Grid, on_grid
 
 ALL_PARTITIONS = 100_000
-"""All partitions are counted if there are at most this many, as in the code of May et al."""
+"""The largest number of partitions that are all counted, as in the code of May et al."""
 BLOCK_ENTRIES = 1 << 21
-"""Number of numbers in a block of draws."""
+"""The number of values in a block of draws."""
 
 PermutationTest = Callable[[Vector, Vector, Alternative, np.random.Generator], Significance]
-"""Computes p from the scores of X and Y, the alternative and a random number generator."""
+"""A function that computes p from the scores of X and Y, the alternative and a random number generator."""
 
 
 def bit_equality(x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator) -> Significance:  # noqa: ARG001
-    """Compute p as in May et al., with sums of floats compared exactly, so that ties can be missed."""
+    """Compute p as in May et al., comparing sums of floats exactly, so that ties can be missed."""
     scores = np.concatenate([x, y])
     observed = float(scores[np.newaxis, : len(x)].sum(axis=1)[0])
     if math.comb(len(scores), len(x)) <= ALL_PARTITIONS:
@@ -40,7 +40,7 @@ def bit_equality(x: Vector, y: Vector, alternative: Alternative, rng: np.random.
 
 
 def sampled(x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator) -> Significance:
-    """Compute p as in bias-bench, which is like May et al., but counts ties."""
+    """Compute p as in bias-bench, which is like May et al. except that ties count."""
     from weatherglass.stats.permutation import permutation_test
 
     return permutation_test(x, y, method="sampled", alternative=alternative, rng=rng)
@@ -147,19 +147,21 @@ def _drawn(
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """How a paper or a tool computes d and p."""
+    """The way in which a paper or a tool computes d and p."""
 
     name: str
     ddof: int
     alternatives: tuple[Alternative, ...]
-    """Its alternatives; the first is the default."""
+    """The alternatives that the profile has; the first is the default."""
     test: PermutationTest
     draws: str
     """A description of how p is computed."""
     caution: str
     """A known mistake, or a caution for readers."""
     habits: str
-    """How it treats vectors and words; a profile does not change the encoder, which the model's spec defines."""
+    """How the paper or tool treats vectors and words; a profile does not change the encoder, which the model's spec
+    defines.
+    """
     absolute: bool = False
     """Whether |d| is printed."""
     headline: bool = False
@@ -173,7 +175,7 @@ class Profile:
     def significance(
         self, x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator
     ) -> Significance:
-        """Return p by the method of this profile; p_method contains its name."""
+        """Return p by the method of this profile; p_method names it."""
         x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
         if on_grid(x, y).constant:
             return Significance(1.0, 1.0, 1.0, f"{self.name}: all scores are equal", 1.0, True, 1.0)
@@ -181,7 +183,7 @@ class Profile:
         return replace(significance, p_method=f"{self.name}: {significance.p_method}")
 
     def tail(self, requested: str) -> Alternative:
-        """Return the requested alternative if the profile has it; its default in place of "greater".
+        """Return the requested alternative if the profile has it, or the profile's default instead of "greater".
 
         Raises:
             WeatherglassError: if the profile does not have the alternative.
@@ -205,7 +207,10 @@ PROFILES: dict[str, Profile] = {
             test=bit_equality,
             draws="all partitions up to 100 000, else 99 999 draws and the observed one; sums compared bit by bit",
             caution="two sums of the same numbers can differ in the last bit, so ties are missed and p is too small",
-            habits="the published code lower-cases for BERT and adds no [CLS], and gives ELMo single characters",
+            habits=(
+                "the published code lower-cases texts and omits [CLS] for BERT, and passes single "
+                "characters to ELMo"
+            ),
         ),
         Profile(
             "caliskan2017",
@@ -221,10 +226,10 @@ PROFILES: dict[str, Profile] = {
             ddof=1,
             alternatives=("observed",),
             test=without_ties,
-            draws="as may2019, but only sums beyond the observed one count",
-            caution="the side of the test is chosen after seeing the data, so its true level is twice the nominal one; "
-            "equal sums do not count, so p can be 0; the sign of d is dropped",
-            habits="single words as input, also for contextual models",
+            draws="like may2019, but only sums beyond the observed one count",
+            caution="the side of the test is chosen after seeing the data, so its true level is twice the "
+            "nominal one. Equal sums do not count, so p can be 0. The sign of d is dropped",
+            habits="single words as input, even for contextual models",
             absolute=True,
         ),
         Profile(
@@ -232,9 +237,12 @@ PROFILES: dict[str, Profile] = {
             ddof=1,
             alternatives=("greater",),
             test=sampled,
-            draws="as may2019, ties counted",
-            caution="its headline, the mean of |d|, grows with noise: small sets have large |d| without any bias",
-            habits="the mean over all tokens, special ones included, then unit length",
+            draws="like may2019, but ties count",
+            caution=(
+                "its summary, the mean of |d|, grows with noise, since small sets have a large |d| "
+                "even without bias"
+            ),
+            habits="the mean over all tokens, including special ones, scaled to length 1",
             headline=True,
         ),
         Profile(
@@ -243,8 +251,8 @@ PROFILES: dict[str, Profile] = {
             alternatives=("greater", "less", "two-sided"),
             test=with_replacement,
             draws="10 000 draws with replacement, (hits + 1) / (draws + 1)",
-            caution="words are drawn with replacement: this is not a permutation test and p has no guaranteed level; "
-            "two-sided p is wrong if the statistic is negative",
+            caution="words are drawn with replacement, so this is not a permutation test, and p has no "
+            "guaranteed level; the two-sided p is wrong if the statistic is negative",
             habits="word vectors; a set that lacks more than 20 % of its words makes the result NaN",
         ),
         Profile(
@@ -265,6 +273,6 @@ def profile_of(name: str) -> Profile:
     """Return the profile called `name`.
 
     Raises:
-        UnknownNameError: if it is unknown, with a suggestion.
+        UnknownNameError: if the name is unknown; the message suggests the nearest name.
     """
     return PROFILES[one_of("profile", name, list(PROFILES))]

@@ -1,6 +1,6 @@
-"""Score words: raw measures m(w, a), statistics over A and B, s(w, A, B), S and d (docs/methods 1 and 2).
+"""Score words: compute raw measures m(w, a), statistics over A and B, s(w, A, B), S and d (docs/methods 1 and 2).
 
-A statistic gets the measures of each word **sorted ascending**, one row per word. They are sorted once for all
+A statistic gets the measures of each word **sorted ascending**, one row per word. The measures are sorted once for all
 statistics, and sums in sorted order do not depend on the order of the attributes.
 """
 
@@ -23,15 +23,17 @@ from weatherglass.metrics.weat.covariance import Covariance
 class Similarity:
     """A raw measure and its orientation.
 
-    Another one can be registered in one line:
+    A further similarity can be registered in one line:
 
         SIMILARITIES.register("chebyshev", Similarity(lambda w, a: cdist(w, a, "chebyshev"), orientation=-1))
     """
 
     between: Callable[[Matrix, Matrix], Matrix]
-    """Computes m (n, k) from targets (n, d) and attributes (k, d); it is called on blocks of targets."""
+    """A function that computes m (n, k) from targets (n, d) and attributes (k, d); it is called on blocks of
+    targets.
+    """
     orientation: Literal[1, -1]
-    """1 if larger means closer (a similarity), -1 if larger means farther (a distance)."""
+    """The orientation: 1 if larger means closer (a similarity), -1 if larger means farther (a distance)."""
     whitened: bool = False
     """Whether the vectors are first whitened by the covariance of the attribute set (`whiten`)."""
 
@@ -40,7 +42,7 @@ def cosine(targets: Matrix, attributes: Matrix) -> Matrix:
     """Return w·a / (‖w‖‖a‖).
 
     Raises:
-        ZeroVectorError: if a vector is zero, because it has no direction.
+        ZeroVectorError: if a vector is zero, since it has no direction.
     """
     return unit_rows(targets, "targets") @ unit_rows(attributes, "attributes").T
 
@@ -67,7 +69,7 @@ def manhattan(targets: Matrix, attributes: Matrix) -> Matrix:
 
 
 def unit_rows(vectors: Matrix, where: str) -> Matrix:
-    """Return the rows, scaled to length 1; they are first divided by the largest entry, so that no square overflows.
+    """Return the rows, scaled to length 1; each is first divided by its largest entry, so that no square overflows.
 
     Raises:
         ZeroVectorError: if a row is all zeros; the error names the first one and `where`, its set.

@@ -1,1 +1,1 @@
-"""Measure the agreement of scores: ICC, Cronbach's alpha, the tables of a study and its claims, from score tensors."""
+"""Measure the agreement of scores: ICC, Cronbach's alpha, the tables of a study, and its claims."""

@@ -42,7 +42,7 @@ from weatherglass.stats.sign_flips_of_rows import sign_flip_p_values
 
 WORDS_AT_A_TIME = 4096
 SCORES_AT_A_TIME = 2**24
-"""128 MB in double precision."""
+"""The largest number of scores in memory at once, which take 128 MB in double precision."""
 SCALES = ("raw", "standardised")
 """The scales on which rules are compared: raw scores, as in the paper, or scores standardised for each rule."""
 
@@ -64,7 +64,7 @@ def assess(
     Args:
         condition: the corpus, algorithm and set of base pairs.
         tensor: the scores.
-        lists: target lists; words without scores are skipped (the table `missing` lists them).
+        lists: target lists; words without scores are skipped and listed in the table `missing`.
         queries: sets of words that are assumed to share one bias.
     """
     rows = {target.name: rows_of(target, tensor) for target in lists}
@@ -125,7 +125,7 @@ def assess(
 
 
 def five_number_summary(values: Vector) -> dict[str, float]:
-    """Return the five numbers of a box plot; whiskers end at the last value within 1.5 box widths of the box."""
+    """Return the five numbers of a box plot, whose whiskers end at the last value within 1.5 box widths of the box."""
     finite = values[np.isfinite(values)]
     if not len(finite):
         return dict.fromkeys(
@@ -228,7 +228,7 @@ def _query_consistency(
     queries: Sequence[WordList],
     groups: Integers,
 ) -> list[Columns]:
-    """Compute alpha of each query, with its words as items and base pairs as cases."""
+    """Compute alpha of each query, with words as items and base pairs as cases."""
     parts = []
     for rule in means:
         for query in queries:
@@ -257,7 +257,7 @@ def _query_consistency(
 def _pair_consistency(
     keys: Columns, means: Mapping[str, Matrix], rows: Mapping[str, Integers]
 ) -> list[Columns]:
-    """Compute alpha of the base pairs, which are the items; the words of a list are the cases."""
+    """Compute alpha of the base pairs, with pairs as items and the words of a list as cases."""
     parts = []
     for rule in means:
         for name, chosen in rows.items():
@@ -280,7 +280,7 @@ def _alpha_columns(estimates: Estimates, table: Matrix) -> Columns:
 
 
 def pearson_row(keys: Columns, averages: Mapping[str, Vector], one: str, other: str) -> Columns:
-    """Return a row of the table: Pearson's r of two rules over words."""
+    """Return a row of the table with Pearson's r of two rules over words."""
     estimate = pearson(averages[one], averages[other])
     return {
         **keys,
@@ -293,7 +293,7 @@ def pearson_row(keys: Columns, averages: Mapping[str, Vector], one: str, other: 
 
 
 def _summary(name: str, chosen: Integers, estimates: Estimates, over_groups: GroupInterval) -> Columns:
-    """Return the box plot of a target list, and the medians of the ends of its intervals."""
+    """Return the box plot of a target list, and the medians of the ends of the words' intervals."""
     with np.errstate(invalid="ignore"):
         low, high, low_groups, high_groups = (
             float(np.nanmedian(ends[chosen])) if np.isfinite(ends[chosen]).any() else float("nan")
@@ -315,7 +315,7 @@ def _summary(name: str, chosen: Integers, estimates: Estimates, over_groups: Gro
 
 ALPHA = 0.05
 FEWEST_SEEDS = 3
-"""With two seeds, t has one degree of freedom, so almost nothing can be concluded about other seeds."""
+"""The smallest number of seeds for inference about other seeds; with two, t has only one degree of freedom."""
 
 
 def word_scores(
@@ -372,7 +372,7 @@ def word_scores(
 def word_families(words: Sequence[str], lists: Sequence[WordList]) -> dict[str, Integers]:
     """Return the positions of the words of each family; a word belongs to the first list that contains it.
 
-    Words that are in no list belong to the family of the vocabulary. Families without words are left out.
+    Words outside all lists belong to the family of the vocabulary. Families without words are left out.
     """
     names = [word_list.name for word_list in lists]
     first: dict[str, int] = {}
@@ -391,8 +391,9 @@ def word_families(words: Sequence[str], lists: Sequence[WordList]) -> dict[str, 
 def adjust_families(p_values: Vector, families: Mapping[str, Integers]) -> Vector:
     """Return p corrected within each family.
 
-    A target list is fixed before anyone sees a score, so Holm's method controls its family-wise error. Frequent words
-    and the rest of the vocabulary are explored, so Benjamini–Hochberg's method controls the false discovery rate.
+    A target list is fixed before anyone sees a score, so p is corrected with Holm's method, which controls the
+    family-wise error. Frequent words and the rest of the vocabulary are explored, so Benjamini and Hochberg's method
+    is used, which controls the false discovery rate.
     """
     adjusted = np.empty_like(p_values)
     for name, places in families.items():
@@ -409,7 +410,9 @@ def _verdicts(p_adjusted: Vector, p_these_seeds_adjusted: Vector, seeds: int) ->
 
 
 def _ranks(scores: Vector) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Rank words from 1, the one that leans most to the first words of the pairs; ties favour more frequent words."""
+    """Rank words, starting at 1 for the word that leans most to the first words of the pairs; ties favour frequent
+    words.
+    """
     ranks = np.empty(len(scores), dtype=np.int64)
     ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
     return ranks

@@ -143,7 +143,7 @@ def average_scores(condition: Condition, tensor: ScoreTensor) -> Columns:
 
 
 def target_lists(study: Study, vocabulary: Sequence[str]) -> list[WordList]:
-    """Return the study's lists, then the frequent words, then the whole vocabulary."""
+    """Return the study's lists, followed by the frequent words and the whole vocabulary."""
     if isinstance(study.frequent, int):
         frequent = frequent_words(vocabulary, study.frequent)
     else:
@@ -156,7 +156,7 @@ def target_lists(study: Study, vocabulary: Sequence[str]) -> list[WordList]:
 def _median_intervals(
     condition: Condition, tensor: ScoreTensor, frequent: Integers
 ) -> dict[tuple[str, Condition, str], MedianInterval]:
-    """Return the interval of the median for each claim and rule or scale of one condition."""
+    """Return the interval of the median for each claim and each rule or scale in one condition."""
     intervals = {}
     query_rows = [rows_of(query, tensor) for query in queries()]
     for rule in raters(tensor.rules):

@@ -1,6 +1,7 @@
-"""Judge the three claims of Du et al. (2021) in every condition, by the interval of a median and a threshold.
+"""Judge the three claims of Du et al. (2021) in every condition, by comparing the interval of a median with a
+threshold.
 
-The second claim has two halves that are judged separately: the words of a query, and the base pairs.
+The second claim has two parts, about the words of a query and about the base pairs, which are judged separately.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ STATEMENTS = {
     RATER: "scoring rules disagree with one another: median ICC(3,1) over the frequent words < 0.60",
 }
 NO_RULE = "–"
-"""Shown in place of a rule or scale if no base pair occurs."""
+"""The text in place of a rule or scale if no base pair occurs."""
 HOLDS, FAILS, UNDECIDED, UNKNOWN = "holds", "does not hold", "undecided", "not estimable"
-"""A claim is undecided if the threshold is inside the interval of the median, or there is no interval."""
+"""The verdict if the threshold is inside the interval of the median, or there is no interval."""
 
 Intervals = Mapping[tuple[str, Condition, str], MedianInterval]
 """The interval of the median, or of the alpha of the base pairs, by claim, condition, and rule or scale."""
@@ -72,7 +73,7 @@ class ClaimVerdict:
 
     @property
     def count(self) -> str:
-        """Return the predicate of that sentence: in how many conditions the claim holds."""
+        """Return the predicate of the sentence, with the number of conditions in which the claim holds."""
         if not self.estimable:
             return "cannot be estimated with these corpora"
         conditions = "condition" if self.estimable == 1 else "conditions"
@@ -82,13 +83,15 @@ class ClaimVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """Alpha of the base pairs of one set over all corpora, algorithms and rules: do they measure one concept?"""
+    """Alpha of the base pairs of one set over all corpora, algorithms and rules, which shows whether they measure one
+    concept.
+    """
 
     pairs: str
     below: int
-    """Number of conditions whose alpha is below the threshold."""
+    """The number of conditions in which alpha is below the threshold."""
     surely: int
-    """Number of conditions whose whole interval is below it."""
+    """The number of conditions in which the whole interval is below the threshold."""
     estimable: int
     lowest: float
     highest: float
@@ -107,8 +110,9 @@ class Concept:
                 f"alpha of the base pairs is {alphas} in {conditions}, never below {THRESHOLDS[ENSEMBLE]:.2f}"
             )
         return (
-            f"alpha of the base pairs is {alphas}: below {THRESHOLDS[ENSEMBLE]:.2f} in {self.below} of {conditions} "
-            f"(the whole 95 % interval in {self.surely or 'none'}), so these pairs may not measure one concept"
+            f"alpha of the base pairs is {alphas}; it is below {THRESHOLDS[ENSEMBLE]:.2f} in {self.below} "
+            f"of {conditions} (with the whole 95 % interval in {self.surely or 'none'}), so the pairs may "
+            "not measure one concept"
         )
 
 
@@ -125,9 +129,9 @@ class ClaimRow:
     corpus: str
     algorithm: str
     cells: tuple[Columns | None, ...]
-    """Rows of the table of claims, in the order of `judged_by`; None if nothing can be estimated."""
+    """The rows of the table of claims, in the order of `judged_by`; an entry is None if nothing can be estimated."""
     reason: str
-    """Why some cells are None."""
+    """The reason why some cells are None."""
 
 
 def icc_label(value: float) -> str:
@@ -136,7 +140,7 @@ def icc_label(value: float) -> str:
 
 
 def alpha_label(value: float) -> str:
-    """Return a label that says whether alpha reaches 0.70."""
+    """Return a label that states whether alpha reaches 0.70."""
     return "not acceptable" if value < 0.70 else "acceptable"
 
 
@@ -148,7 +152,8 @@ def claims(
     intervals: Intervals,
     unscored: Sequence[Condition] = (),
 ) -> list[Columns]:
-    """Judge every claim in every condition: test–retest and consistency by rule, inter-rater by scale.
+    """Judge every claim in every condition, with test–retest and consistency by rule and inter-rater reliability by
+    scale.
 
     Args:
         summary: the table `summary`.
@@ -156,7 +161,7 @@ def claims(
         ensembles: the table `consistency_pairs`.
         rules: the rules that are compared with one another.
         intervals: the intervals of the medians.
-        unscored: conditions in which no base pair occurs, so that they have no rows in the tables.
+        unscored: conditions in which no base pair occurs, which therefore have no rows in the tables.
     """
     import polars as pl
 
@@ -213,7 +218,7 @@ def _row(claim: str, row: Columns, by: str, median: float, note: str, intervals:
 
 
 def _verdict(claim: str, interval: MedianInterval) -> str:
-    """Return the verdict: whether the interval is above, below or on both sides of the threshold."""
+    """Return the verdict, which depends on whether the interval is above, below or around the threshold."""
     if interval.low >= THRESHOLDS[claim]:
         return FAILS if claim == RATER else HOLDS
     if interval.high < THRESHOLDS[claim]:

@@ -1,6 +1,6 @@
 """Compare sets of base pairs, and corpora, from the tables of a study.
 
-The boxes are those of Figures 1b, 2b, 3 and 10 to 41 in the reproduction of Du et al., which compares them in its
+The box plots are those of Figures 1b, 2b, 3 and 10 to 41 in the reproduction of Du et al., which compares them in
 section 4.2.
 """
 
@@ -32,7 +32,9 @@ Tables = Mapping[str, pl.DataFrame]
 
 
 def pair_boxes(tables: Tables) -> Iterator[Columns]:
-    """Yield the rows of `summary_pairs`: the box over base pairs of each condition, rule or scale, and target list."""
+    """Yield the rows of `summary_pairs`, which are boxes over base pairs for each condition, rule or scale, and target
+    list.
+    """
     keys = ["corpus", "algorithm", "pairs"]
     for measure, name, by in _PAIR_TABLES:
         for key, part in tables[name].group_by([*keys, by, "list"], maintain_order=True):
@@ -48,7 +50,8 @@ def pair_boxes(tables: Tables) -> Iterator[Columns]:
 
 
 def consistency_boxes(tables: Tables, rules: Sequence[str]) -> Iterator[Columns]:
-    """Yield the rows of `summary_consistency`: the box of each query, and of the base pairs, over algorithms and rules.
+    """Yield the rows of `summary_consistency`, which are boxes of each query and of the base pairs over algorithms and
+    rules.
 
     Args:
         tables: the tables of the study.
@@ -76,7 +79,7 @@ def consistency_boxes(tables: Tables, rules: Sequence[str]) -> Iterator[Columns]
 
 
 def each_pair_boxes(tables: Tables, rules: Sequence[str]) -> Iterator[Columns]:
-    """Yield the rows of `summary_each_pair`: the box of each base pair over corpora, algorithms and rules.
+    """Yield the rows of `summary_each_pair`, which are boxes of each base pair over corpora, algorithms and rules.
 
     All words of the vocabularies are used; rules are compared by their raw scores, as in the paper.
     """
@@ -95,7 +98,7 @@ def each_pair_boxes(tables: Tables, rules: Sequence[str]) -> Iterator[Columns]:
 
 
 def compare_sets(tables: Tables, rules: Sequence[str]) -> Iterator[Columns]:
-    """Yield the rows of `pair_sets`: the first set of base pairs compared with each other set, by measure.
+    """Yield the rows of `pair_sets`, which compare the first set of base pairs with every other set, by measure.
 
     Only conditions in which both sets can be estimated are counted.
 
@@ -131,7 +134,7 @@ _PAIR_TABLES = (
 
 
 def _compared(tables: Tables, rules: Sequence[str]) -> Iterator[tuple[str, str, pl.DataFrame]]:
-    """Yield each measure and unit, with a table of conditions: their keys, set, median and height of the box."""
+    """Yield each measure and unit with a table of its conditions: their keys, set, median and height of the box."""
     width = (pl.col("upper_quartile") - pl.col("lower_quartile")).alias("width")
     value = pl.col("median").alias("value")
     for measure, _, by in _PAIR_TABLES:
@@ -155,7 +158,7 @@ def _compared(tables: Tables, rules: Sequence[str]) -> Iterator[tuple[str, str, 
 
 
 def _described(which: str, values: Vector, widths: Vector) -> Columns:
-    """Return the median, the range, and the median height of the boxes, which is NaN without boxes."""
+    """Return the median, the range, and the median height of the boxes, which is NaN if there are no boxes."""
     return {
         f"{which}_median": float(np.median(values)),
         f"{which}_low": float(values.min()),
@@ -172,11 +175,11 @@ def _values(rows: pl.DataFrame, column: str) -> Vector:
 
 
 MEASURES = {"retest": "test–retest", "rater": "inter-rater"}
-"""Measures by column: the mean ICC over seeds of the compared rules, and the ICC over rules of raw scores."""
+"""Measures by column: the mean ICC over seeds of the compared rules, and the ICC over rules for raw scores."""
 ALIKE = 0.5
-"""The largest |log₂ ratio| of the frequencies of a word that counts as equally frequent in both corpora."""
+"""The largest |log₂ ratio| of a word's two frequencies at which it counts as equally frequent in both corpora."""
 EDGES = (0, 1, 3, 10, 30, 100, 300, 1000)
-"""Lower ends of the frequency classes, in occurrences per million tokens."""
+"""The lower ends of the frequency classes, in occurrences per million tokens."""
 KEYS = ["algorithm", "pairs"]
 
 
@@ -207,7 +210,7 @@ def listed_words(group: Group, lists: Sequence[WordList]) -> pl.DataFrame:
 def reliabilities(
     tables: Mapping[str, pl.DataFrame], words: Sequence[pl.DataFrame], rules: Sequence[str]
 ) -> pl.DataFrame:
-    """Return a row per word and condition with its frequency, test–retest and inter-rater reliability.
+    """Return a row per word and condition, with frequency, test–retest reliability and inter-rater reliability.
 
     Args:
         tables: the tables of the study.
@@ -252,7 +255,7 @@ def corpus_words(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def compare_corpora(words: pl.DataFrame) -> Iterator[Columns]:
-    """Yield the rows of `corpus_pairs`: two corpora compared over their common words.
+    """Yield the rows of `corpus_pairs`, which compare two corpora over their common words.
 
     Args:
         words: the result of `corpus_words`.
@@ -286,9 +289,9 @@ def compare_corpora(words: pl.DataFrame) -> Iterator[Columns]:
 
 
 def frequency_curves(rows: pl.DataFrame) -> Iterator[Columns]:
-    """Yield the rows of `corpus_curves`: the quartiles of reliability by frequency class.
+    """Yield the rows of `corpus_curves`, which are quartiles of reliability by frequency class.
 
-    A study of one corpus has no rows; words of unknown frequency are left out.
+    There are no rows for a study of one corpus. Words of unknown frequency are left out.
 
     Args:
         rows: the result of `reliabilities`.

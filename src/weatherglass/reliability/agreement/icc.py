@@ -15,18 +15,18 @@ FEWEST = 5
 LEVEL = 0.95
 
 Tables = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
-"""Arrays … × rows × columns, with one two-way layout per leading index."""
+"""Arrays of shape … × rows × columns, with one two-way layout per leading index."""
 
 
 @dataclass(frozen=True)
 class Estimates:
-    """Estimates with their intervals, one per table; NaN if it cannot be estimated."""
+    """Estimates with their intervals, one per table; NaN if they cannot be estimated."""
 
     value: Vector
     low: Vector
     high: Vector
     reason: str = ""
-    """Why no table could be estimated; empty if one could."""
+    """The reason why no table could be estimated; empty if one could."""
 
     @classmethod
     def none(cls, shape: tuple[int, ...], reason: str) -> Estimates:
@@ -71,6 +71,7 @@ def too_few(what: str, number: int) -> str:
     """Return the reason why nothing is estimated; empty if there are enough rows or items."""
     if number >= FEWEST:
         return ""
+    # The frozen tables of tests/golden contain this text.
     return f"not estimable: {number} {what.removesuffix('s') if number == 1 else what}, {FEWEST} are needed"
 
 
@@ -199,11 +200,13 @@ class GroupInterval:
     high: Vector
     groups: int
     reason: str = ""
-    """Why no table has an interval; empty if one has."""
+    """The reason why no table has an interval; empty if one has."""
 
 
 def connected_groups(pairs: Sequence[tuple[str, str]]) -> Integers:
-    """Return the group of each pair, from 0; pairs that share a word, directly or through others, are one group."""
+    """Return the group of each pair, from 0; pairs that share a word, directly or through other pairs, form one
+    group.
+    """
     parent: dict[str, str] = {}
 
     def root(word: str) -> str:
@@ -220,9 +223,9 @@ def connected_groups(pairs: Sequence[tuple[str, str]]) -> Integers:
 def group_interval(tables: Tables, groups: Integers, value: Callable[[MeanSquares], Vector]) -> GroupInterval:
     """Compute the interval of a coefficient by leaving out whole groups of rows in turn.
 
-    The interval is that of the jackknife for groups of unequal size (Busing, Meijer & van der Leeden 1999) with
-    t(G − 1). It is computed for Fisher's z of k raters, log((1 + (k−1) c) / (1 − c)), whose error is about the same
-    everywhere; for alpha, k is 1.
+    The interval is that of the jackknife for groups of unequal size (Busing, Meijer & van der Leeden 1999) with t(G −
+    1). It is computed for Fisher's z of k raters, log((1 + (k−1) c) / (1 − c)), whose error is about the same for all
+    values; for alpha, k is 1.
 
     Args:
         tables: … × rows × columns.
@@ -237,7 +240,10 @@ def group_interval(tables: Tables, groups: Integers, value: Callable[[MeanSquare
         return GroupInterval(nothing, nothing, len(sizes), reason)
     if len(sizes) < FEWEST_GROUPS:
         what = "group" if len(sizes) == 1 else "groups"
-        reason = f"not estimable: {len(sizes)} {what} of base pairs without a common word, {FEWEST_GROUPS} are needed"
+        reason = (
+            f"not estimable: {len(sizes)} {what} of base pairs without a common word, "
+            f"{FEWEST_GROUPS} are needed"
+        )
         return GroupInterval(nothing, nothing, len(sizes), reason)
     if len(groups) - sizes.max() < 2 or tables.shape[-1] < 2:
         return GroupInterval(
@@ -289,16 +295,16 @@ def leave_one_group_out(tables: Tables, groups: Integers) -> Iterator[MeanSquare
 
 
 FEWEST_SEEDS = 3
-"""The smallest number of seeds of which one can be left out; a single seed has no test–retest."""
+"""The smallest number of seeds from which one can be left out, since a single seed has no test–retest reliability."""
 
 
 def crossed_retest(tables: Tables, rows: str) -> Estimates:
     """Compute ICC(2,1) of each table like `retest`, with an interval that does not assume normal scores.
 
     The variance is the sum of two jackknife variances, over rows and over seeds, of Fisher's z for k raters, log((1 +
-    (k−1) c) / (1 − c)); t has Satterthwaite's degrees of freedom. The interaction of rows and seeds is in both, so the
-    interval is somewhat too wide if most of the variance is due to it. With two seeds, the interval is that of McGraw &
-    Wong 1996.
+    (k−1) c) / (1 − c)); t has Satterthwaite's degrees of freedom. Both variances contain the interaction of rows and
+    seeds, so the interval is somewhat too wide if most of the variance is due to it. With two seeds, the interval is
+    that of McGraw & Wong 1996.
     """
     from scipy.special import stdtrit
 

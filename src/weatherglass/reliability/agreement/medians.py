@@ -1,8 +1,9 @@
 """Compute confidence intervals of the medians by which claims are judged (docs/methods 10.5).
 
-Words, base pairs and seeds are random factors. The words of a median share their base pairs and seeds, so a bootstrap
-over words alone would be far too narrow. The variance is the sum of three: the bootstrap variance of the median over
-its words (or queries), and the jackknife variances of the whole median over base pairs and over seeds.
+Words, base pairs and seeds are random factors. The words of a median share their base pairs and seeds, so the interval
+of a bootstrap over words alone would be far too narrow. The variance is the sum of three variances: the bootstrap
+variance of the median over its words (or queries), and the jackknife variances of the whole median over base pairs and
+over seeds.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class MedianInterval:
 def median_interval(
     values: Vector, without_pair: Sequence[float], without_seed: Sequence[float]
 ) -> MedianInterval:
-    """Return median ± t(P − 1) √(v_words + v_pairs + v_seeds), at most 1, the largest possible ICC and alpha.
+    """Return median ± t(P − 1) √(v_words + v_pairs + v_seeds), but at most 1, the largest possible ICC and alpha.
 
     Args:
         values: the values of which the median is taken, one for each word or query.
@@ -64,8 +65,8 @@ def median_interval(
 def median_variance(values: Vector) -> float:
     """Return the bootstrap variance of the median without drawing samples (Maritz & Jarrett 1978).
 
-    It is exact for an odd number of values; for an even number, it is the variance of an order statistic between the
-    two middle ones.
+    The variance is exact for an odd number of values; for an even number, it is the variance of an order statistic
+    between the two middle ones.
     """
     from scipy.special import betainc
 
@@ -123,8 +124,8 @@ def consistency_interval(tables: Sequence[Tables]) -> MedianInterval:
 def ensemble_interval(scores: Tables) -> MedianInterval:
     """Return the confidence interval of alpha over the base pairs; words, base pairs and seeds are random factors.
 
-    It is z ± t(P − 1) √(v_words + v_pairs + v_seeds) for z = −log(1 − alpha), with jackknife variances. alpha has no
-    lower bound, and the error of z is about the same everywhere.
+    The interval is z ± t(P − 1) √(v_words + v_pairs + v_seeds) for z = −log(1 − alpha), with jackknife variances.
+    alpha has no lower bound, and the error of z is about the same everywhere.
 
     Args:
         scores: the scores of one rule, word × pair × seed.
@@ -170,7 +171,7 @@ def _log_alpha(items: Vector | float, total: Vector | float, k: int) -> Vector:
 
 @dataclass(frozen=True)
 class Spread:
-    """The standard deviation of a rule's scores over all words and pairs, by which scores are divided."""
+    """The standard deviation, over all words and pairs, by which a rule's scores are divided."""
 
     full: float
     without_pair: Vector
@@ -204,7 +205,9 @@ def rater_intervals(tensor: ScoreTensor, words: Integers) -> dict[str, MedianInt
     """Return the interval of the median agreement of the rules over some words, by scale."""
     rules, pairs, seeds = raters(tensor.rules), len(tensor.pairs), len(tensor.seeds)
     if len(rules) < 2:
-        return dict.fromkeys(SCALES, MedianInterval(np.nan, np.nan, "not estimable: one rule, 2 are needed"))
+        return dict.fromkeys(
+            SCALES, MedianInterval(np.nan, np.nan, "not estimable: there is one rule, but 2 are needed")
+        )
     if reason := _too_few_seeds(pairs, seeds, 2):
         return dict.fromkeys(SCALES, reason)
     blocks = [tensor.block(rule, words) for rule in rules]
@@ -229,11 +232,12 @@ def rater_intervals(tensor: ScoreTensor, words: Integers) -> dict[str, MedianInt
 
 
 def _too_few_seeds(pairs: int, seeds: int, fewest: int) -> MedianInterval | None:
-    """Return an empty interval, with a reason, if there are too few base pairs or seeds; else None."""
+    """Return an empty interval with a reason if there are too few base pairs or seeds; otherwise None."""
     reason = too_few("base pairs", pairs)
     if not reason and seeds < fewest:
         reason = (
-            f"not estimable: {seeds} {'seed' if seeds == 1 else 'seeds'}, {fewest} are needed for an interval"
+            f"not estimable: {seeds} {('seed' if seeds == 1 else 'seeds')}, but {fewest} are needed for an "
+            "interval"
         )
     return MedianInterval(np.nan, np.nan, reason) if reason else None
 
@@ -244,7 +248,7 @@ def _median(values: Vector) -> float:
 
 
 def _without_seed(scores: Tables, means: Matrix, seed: int) -> Matrix:
-    """Return the scores averaged over all other seeds than this one, word × pair."""
+    """Return the scores averaged over all seeds except this one, word × pair."""
     seeds = scores.shape[2]
     others: Matrix = (means * seeds - scores[:, :, seed]) / (seeds - 1)
     return others

@@ -1,4 +1,4 @@
-"""Measure how much seeds change results, in batches of a study's seeds and in models that differ only in the seed."""
+"""Measure how much seeds change results, using batches of a study's seeds and models that differ only in the seed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ EXTRAPOLATED = (16, 32, 64)
 
 
 def batches_of_seeds(condition: Condition, tensor: ScoreTensor, words: Integers) -> list[SeedBatch]:
-    """Compute box plots of the test–retest of `words` for disjoint batches: all seeds, halves and quarters.
+    """Compute box plots of the test–retest reliability of `words` for all seeds, and for disjoint halves and quarters
+    of them.
 
     A batch has at least two seeds.
     """
@@ -58,7 +59,8 @@ def batches_of_seeds(condition: Condition, tensor: ScoreTensor, words: Integers)
 
 
 def estimate_by_seeds(condition: Condition, tensor: ScoreTensor, words: Integers) -> list[SeedNumber]:
-    """Compute the median test–retest reliability of `words` and the median bounds of its interval for 2, 4, 8, … seeds.
+    """Compute the median test–retest reliability of `words`, and the median ends of its interval, for 2, 4, 8, …
+    seeds.
 
     For more seeds than the study has, the interval is extrapolated from the variance components of all its seeds.
     """
@@ -98,7 +100,9 @@ def estimate_by_seeds(condition: Condition, tensor: ScoreTensor, words: Integers
 def seed_sentences(
     batches: Sequence[SeedBatch], numbers: Sequence[SeedNumber]
 ) -> dict[tuple[str, str, str, str], str]:
-    """Return a sentence for each corpus, algorithm, set of base pairs and rule: are there enough seeds?"""
+    """Return a sentence for each corpus, algorithm, set of base pairs and rule that states whether there are enough
+    seeds.
+    """
     sentences = {}
     for key in dict.fromkeys(_key(row) for row in numbers):
         own_rows = [row for row in numbers if _key(row) == key]
@@ -135,20 +139,20 @@ BOX_WIDTH = "box"
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """How one number of the box plot varies over batches of seeds."""
+    """The variation of one number of the box plot over batches of seeds."""
 
     part: str
     """A name of `five_number_summary`, or `BOX_WIDTH`."""
     size: int
-    """Number of seeds in a batch."""
+    """The number of seeds in a batch."""
     whole: float
-    """Its value with all seeds."""
+    """The value with all seeds."""
     mean: float
-    """Its mean over random batches; if it differs from `whole`, the number depends on how many seeds there are."""
+    """The mean over random batches; if it differs from `whole`, the number depends on how many seeds there are."""
     disjoint: tuple[float, ...]
-    """Its value for each disjoint batch."""
+    """The value for each disjoint batch."""
     sd: float
-    """Its standard deviation over batches of this size with other seeds."""
+    """The standard deviation over batches of this size with other seeds."""
     sd_low: float
     sd_high: float
 
@@ -164,11 +168,11 @@ def random_batches(seeds: int, size: int, number: int, rng: np.random.Generator)
 
 
 def movements(scores: Tables, sizes: Sequence[int], number: int = 100) -> list[Movement]:
-    """Compute how the box plot of the words' test–retest varies over batches of each size.
+    """Compute how the box plot of the words' test–retest reliability varies over batches of each size.
 
     Two random batches of k of S seeds share seeds, so they differ less than batches of other seeds; their variance is
-    divided by 1 − k/S. Its interval is that of a variance with S − 1 degrees of freedom, since the effect of a batch is
-    approximately a sum over its seeds.
+    divided by 1 − k/S. Its interval is that of a variance with S − 1 degrees of freedom, since the effect of a batch
+    is approximately a sum over its seeds.
 
     Args:
         scores: word × pair × seed.
@@ -240,7 +244,7 @@ PRECISION = 0.1
 
 @dataclass(frozen=True, slots=True)
 class FamilyEffect:
-    """The effect of seeds on one test and metric in a family of models; numbers are NaN if not estimable."""
+    """The effect of seeds on one test and metric in a family of models; numbers that are not estimable are NaN."""
 
     family: str
     test: str
@@ -249,7 +253,7 @@ class FamilyEffect:
     members: tuple[str, ...]
     """The models that have a value."""
     values: tuple[float, ...]
-    """Their values of d, or of another metric."""
+    """The values of d, or of another metric."""
     mean: float
     sd: float
     low: float
@@ -260,20 +264,20 @@ class FamilyEffect:
     attribute_variance: float
     """The squared standard error over random attribute words."""
     share: float
-    """The share of the seed in the variance over random seeds and target words."""
+    """The seed's share of the variance over random seeds and target words."""
     share_low: float
     share_high: float
     icc: float
-    """Test–retest of the words' scores over members: ICC(2,1) with words as rows."""
+    """The test–retest reliability of the words' scores over members: ICC(2,1) with words as rows."""
     icc_low: float
     icc_high: float
     seeds_needed: int | None
-    """Number of seeds for a mean within ± the precision; None if it is too large."""
+    """The number of seeds for a mean within ± the precision; None if it is too large."""
 
 
 @dataclass(frozen=True, slots=True)
 class FamilyAgreement:
-    """Test–retest of a metric's values over a family: ICC(2,1) with tests as rows."""
+    """The test–retest reliability of a metric's values over a family: ICC(2,1) with tests as rows."""
 
     family: str
     metric: str
@@ -294,7 +298,7 @@ class FamilyReport:
     precision: float
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values, with null in place of NaN."""
+        """Return plain values, with null instead of NaN."""
         return {
             "precision": self.precision,
             "effects": [_plain(asdict(effect)) for effect in self.effects],
@@ -369,7 +373,7 @@ def _effect(family: str, results: Sequence[Result], precision: float) -> FamilyE
 
 
 def _without_each_word(results: Sequence[Result]) -> dict[str, Matrix]:
-    """Return, for each set, the values without each word that all members know, member × word."""
+    """Return, for each set, the values (member × word) without each word that all members know."""
     tables = [
         {
             (left.role, left.name): left.effect_size

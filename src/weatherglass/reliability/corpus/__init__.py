@@ -46,11 +46,12 @@ Split = Literal["words", "whitespace"]
 
 @dataclass(frozen=True)
 class Tokeniser:
-    """Split a line into tokens."""
+    """A function that splits a line into tokens."""
 
     split: Split = "words"
-    """With `words`, tokens are letters and digits with inner apostrophes, and <marks>; with `whitespace`, the text is
-    already tokenised."""
+    """With `words`, tokens are <marks>, and letters and digits with inner apostrophes; with `whitespace`, the text is
+    already tokenised.
+    """
     lowercase: bool = True
     keep_urls: bool = False
     sentences: bool = False
@@ -77,7 +78,7 @@ case, without URLs and split into sentences."""
 
 
 def prepared(name: str, **settings: Any) -> Tokeniser:
-    """Return the tokeniser of a kind of corpus, with changed settings; `name` may be empty.
+    """Return the tokeniser for a kind of corpus, with some settings changed; `name` may be empty.
 
     Raises:
         UnknownNameError: if no kind of corpus has this name.
@@ -97,7 +98,7 @@ def words_and_marks(text: str) -> list[str]:
 
 
 class _Characters(dict[int, int]):
-    """A translation table that keeps the characters of words and replaces others by spaces; filled on demand."""
+    """A translation table, filled on demand, that keeps the characters of words and replaces others by spaces."""
 
     def __missing__(self, code: int) -> int:
         self[code] = code if chr(code).isalnum() else ord(" ")
@@ -116,36 +117,40 @@ TOKENS, OFFSETS, VOCABULARY, RECORD = "tokens.i32", "offsets.i64", "vocabulary.t
 PARTS = (TOKENS, OFFSETS, VOCABULARY, RECORD)
 LENGTHS = "lengths.i64"
 BUFFER = 2**20
-"""Tokens in memory before they are written."""
+"""The number of tokens in memory before they are written."""
 LEFT_OUT = -1
-"""The id of a word that is too rare for the vocabulary, used while ids are assigned."""
+"""The id, used while ids are assigned, of a word that is too rare for the vocabulary."""
 
 
 @dataclass(frozen=True)
 class CorpusSettings:
-    """How a source is encoded."""
+    """Settings for encoding a source."""
 
     tokeniser: Tokeniser = dataclasses.field(default_factory=Tokeniser)
     min_count: int = 5
-    """Rarer words are left out before contexts are formed, as in word2vec and GloVe."""
+    """The smallest count of a word; rarer words are left out before contexts are formed, as in word2vec and GloVe."""
     share: float = 1.0
-    """The share of documents to read, evenly spread over the source."""
+    """The share of documents to read, spread evenly over the source."""
     max_types: int = 20_000_000
-    """If there are more distinct words, the rarest are dropped during counting, so that memory is bounded."""
+    """The largest number of distinct words during counting; beyond it, the rarest are dropped, so that memory is
+    bounded.
+    """
     format: str = ""
     """A name in READERS; if empty, the format is detected."""
     field: str = ""
-    """The field or column with the text; if empty, the default of the format."""
+    """The field or column with the text; if empty, the default of the format is used."""
     where: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    """A filter: only records whose fields have one of these values are read, such as {"subreddit": ("askscience",)}."""
+    """A filter; only records whose fields have one of the given values are read, such as {"subreddit":
+    ("askscience",)}.
+    """
 
     def __post_init__(self) -> None:
         if not 0 < self.share <= 1:
             raise CorpusError(
-                f"share = {self.share}: the share of the documents must be above 0 and at most 1"
+                f"share = {self.share}, but the share of documents must be above 0 and at most 1"
             )
         if self.min_count < 1:
-            raise CorpusError(f"min_count = {self.min_count}: must be at least 1")
+            raise CorpusError(f"min_count = {self.min_count}, but it must be at least 1")
         if self.format:
             one_of("corpus format", self.format, READERS.names())
 
@@ -162,9 +167,9 @@ class Corpus:
     tokens: NDArray[np.int32]
     """The ids of the tokens of all lines, concatenated."""
     offsets: Integers
-    """The start of each line, and the end of the last one."""
+    """The start of each line, and the end of the last line."""
     hash: str
-    """SHA-256 of the content of the source and of the settings."""
+    """The SHA-256 hash of the source's content and of the settings."""
 
     @property
     def lines(self) -> int:
@@ -172,10 +177,10 @@ class Corpus:
 
 
 def encode_corpus(name: str, source: Path, cache: Path, settings: CorpusSettings) -> Corpus:
-    """Return the encoded corpus from `cache`; encode it first if it is not there.
+    """Return the encoded corpus from `cache`, after encoding it if it is not there.
 
     The source is streamed and tokenised once. Words are numbered as they occur; after counting, these numbers are
-    replaced by ids in the order of frequency. Only the distinct words are in memory, about 200 bytes each.
+    replaced by ids in the order of frequency. Only the distinct words are in memory, with about 200 bytes each.
 
     Raises:
         CorpusError: if the source cannot be read, or no word is frequent enough.
@@ -213,8 +218,8 @@ def open_corpus(folder: Path) -> Corpus:
     """
     if damaged := damaged_files(folder, PARTS):
         raise CorpusError(
-            f"{folder / damaged[0]}: {MISMATCH}; run: weatherglass reliability run STUDY.toml, which "
-            "encodes the corpus again"
+            f"{folder / damaged[0]}: {MISMATCH}; to encode the corpus again, run: weatherglass reliability "
+            "run STUDY.toml"
         )
     record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
     vocabulary = [
@@ -264,7 +269,7 @@ def _encode(folder: Path, source: Path, files: list[Path], settings: CorpusSetti
 
 def _why_empty(where: Mapping[str, tuple[str, ...]]) -> str:
     if not where:
-        return "it is empty, or contains no text"
+        return "the source is empty, or contains no text"
     conditions = " and ".join(
         f"{field} = {' or '.join(map(repr, values))}" for field, values in where.items()
     )
@@ -272,7 +277,7 @@ def _why_empty(where: Mapping[str, tuple[str, ...]]) -> str:
 
 
 class _Types:
-    """The distinct words so far, numbered in the order of their first occurrence, with their counts."""
+    """The distinct words so far, with their counts, numbered by first occurrence."""
 
     def __init__(self, max_types: int) -> None:
         self._max_types = max_types
@@ -290,7 +295,7 @@ class _Types:
         return numbers
 
     def _drop_rarest(self) -> None:
-        """Drop the rarest words if there are too many; a word that occurs again later gets a new number."""
+        """Drop the rarest words if there are too many; a word that occurs again gets a new number."""
         while len(self._numbers) > self._max_types:
             self._floor += 1
             for word in [word for word, count in self.counts() if count <= self._floor]:
@@ -321,7 +326,7 @@ def _write_numbers(scratch: Path, lines: Iterable[list[str]], types: _Types) -> 
 
 
 def _batches(lines: Iterable[list[str]]) -> Iterator[tuple[list[str], array[int]]]:
-    """Yield the tokens and the lengths of lines in batches of at least BUFFER tokens; the last batch may have fewer."""
+    """Yield the tokens and line lengths in batches of at least BUFFER tokens; the last batch may be smaller."""
     tokens: list[str] = []
     lengths = array("q")
     for line in lines:
@@ -355,13 +360,13 @@ def _write_ids(folder: Path, scratch: Path, batches: Iterable[int], ids: NDArray
 
 
 LEAST = 0.5
-"""The share of tokens that must be in the list of a language; for ordinary text it is about 0.9."""
+"""The share of tokens that must be in a language's word list; for ordinary text, about 0.9 are."""
 
 
 def detected_language(words: Sequence[str], counts: Integers) -> tuple[str, float]:
     """Return the language whose list of frequent words contains the largest share of the tokens, and that share.
 
-    The language is empty if no list contains half of them.
+    The language is empty if no list contains half of the tokens.
     """
     letters = np.array([word.isalpha() for word in words], dtype=bool)
     total = max(1, int(counts[letters].sum()))
@@ -382,5 +387,5 @@ def language_fact(words: Sequence[str], counts: Integers) -> str:
     'German (100 % of its words are in the word list)'
     """
     language, share = detected_language(words, counts)
-    name = LANGUAGES.get(language).name if language else "a language without a word list"
+    name = LANGUAGES.get(language).name if language else "a language that has no word list"
     return f"{name} ({share:.0%} of its words are in the word list)".replace("%", " %")

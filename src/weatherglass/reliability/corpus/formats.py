@@ -1,4 +1,4 @@
-"""Read corpora of each format: plain text, WikiExtractor, JSON lines, CSV and TSV, Parquet and Arrow."""
+"""Read corpora in various formats: plain text, WikiExtractor, JSON lines, CSV and TSV, Parquet and Arrow."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def wiki_texts(path: Path, stream: BinaryIO) -> Iterator[str]:
     """Yield the lines of the articles; the first line of each is its title.
 
     Raises:
-        CorpusError: if an article is not closed, because the file is cut off.
+        CorpusError: if an article is not closed, which means that the file is cut off.
     """
     inside = False
     for line in text_lines(stream):
@@ -60,7 +60,7 @@ def wiki_texts(path: Path, stream: BinaryIO) -> Iterator[str]:
         else:
             yield unescape(line)
     if inside:
-        raise CorpusError(f"{path}: ends within an article, without {END}; the file is cut off")
+        raise CorpusError(f"{path}: the file is cut off, because it ends within an article, without {END}")
 
 
 WIKI_EXTRACTOR = Reader(wiki_texts)
@@ -71,7 +71,7 @@ DELETED = frozenset({"[deleted]", "[removed]"})
 
 
 def is_json_object(line: str) -> bool:
-    """Return whether a line is a JSON object; if the first line of a file is one, all others should be."""
+    """Return whether a line is a JSON object; if the first line of a file is one, all other lines should be, too."""
     if not line.lstrip().startswith("{"):
         return False
     try:
@@ -83,7 +83,7 @@ def is_json_object(line: str) -> bool:
 def json_texts(
     path: Path, stream: BinaryIO, fields: Sequence[str] = FIELDS, where: Where | None = None
 ) -> Iterator[str]:
-    """Yield the lines of each object's text, which is in the first of `fields` that the object has.
+    """Yield the lines of each object's text, which is the first of `fields` that the object has.
 
     Args:
         path: the path of the file, for messages.
@@ -126,7 +126,7 @@ def json_texts(
 
 
 def _cannot_fit(line: str, where: Where) -> bool:
-    """Return whether a line certainly lacks a wanted value, without parsing it, since a dump may have 100 GB.
+    """Return, without parsing, whether a line certainly lacks a wanted value, since a dump may have 100 GB.
 
     A value may be escaped in JSON, so only plain letters and digits are searched for, and only in lines without
     escapes.
@@ -158,7 +158,7 @@ JSON_LINES = Reader(json_texts, texts_of_field=_texts_of_field, texts_where=_tex
 
 
 LONGEST = 2**31 - 1
-"""Largest number of characters of a text; the default of the library, 131 072, is less than a book."""
+"""The largest number of characters of a text; the library's default, 131 072, is less than a book."""
 
 
 def delimited_texts(
@@ -218,13 +218,13 @@ def _delimited_reader(delimiter: str) -> Reader:
 CSV, TSV = _delimited_reader(","), _delimited_reader("\t")
 
 
-DAMAGED = "damaged, or not what its name says"
+DAMAGED = "damaged, or not in the format that its name says"
 ROWS = 20_000
-"""Number of rows in memory at a time."""
+"""The number of rows in memory at a time."""
 PARQUET_FILE, ARROW_FILE = b"PAR1", b"ARROW1"
-"""The first bytes of files; Arrow streams, which Hugging Face writes, begin differently."""
+"""The first bytes of each format; Arrow streams, which Hugging Face writes, begin differently."""
 STREAM_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
-"""The last bytes of an Arrow stream. The library does not notice if they are missing, and returns the rows before."""
+"""The last bytes of an Arrow stream. If they are missing, the library does not notice and returns the rows before."""
 
 
 def column_texts(
@@ -276,7 +276,7 @@ def column_texts(
 def rehearsal(path: Path) -> Content:
     """Read all texts of a file and discard them, in a child process, since polars may crash on a damaged file.
 
-    A crash would end the study, and a panic would fill the terminal. A file that the child can read is safe to read.
+    A crash would end the study, and a panic would fill the terminal. If the child can read a file, it is safe.
     """
     import polars as pl
 

@@ -1,4 +1,6 @@
-"""Read the texts of a corpus from files of several formats, plain or compressed, from folders or standard input."""
+"""Read the texts of a corpus from files in several formats, plain or compressed, from folders, or from standard
+input.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,13 @@ from weatherglass.storage.installed import install_command
 from weatherglass.storage.reading import errors_in_one_line, exists, is_folder, require_regular_file
 
 CHUNK = 2**17
-"""Number of bytes that are decompressed at a time."""
+"""The number of bytes decompressed at a time."""
 
 GZIP, XZ, ZSTANDARD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
 SUFFIXES = frozenset({".gz", ".xz", ".zst"})
-"""Endings of compressed files, which do not show the format of the text."""
+"""Suffixes of compressed files, which do not show the format of the text."""
 DAMAGED = (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error)
-"""The errors that reading a truncated or damaged file raises."""
+"""The exceptions raised when a truncated or damaged file is read."""
 
 
 @contextmanager
@@ -63,7 +65,9 @@ def _decompress_zstandard(file: BinaryIO, path: Path) -> BinaryIO:
 
 
 class _Frames(io.RawIOBase):
-    """Decompress zstandard frame by frame, since the reader of the library does not notice a truncated file."""
+    """A decompressor that reads zstandard frame by frame, since the library's reader does not notice a truncated
+    file.
+    """
 
     def __init__(self, file: BinaryIO, decompressor: Any, damaged: type[Exception]) -> None:
         self._file, self._decompressor, self._damaged = file, decompressor, damaged
@@ -95,7 +99,9 @@ class _Frames(io.RawIOBase):
 
 
 Texts = Callable[[Path, BinaryIO], Iterator[str]]
-"""Yields the documents of a file, each a line of text, from its path (for messages) and its decompressed content."""
+"""A function that yields the documents of a file as lines of text, given its path (for messages) and decompressed
+content.
+"""
 Where = Mapping[str, Sequence[str]]
 """The allowed values of each field of a record; case is ignored."""
 
@@ -106,18 +112,22 @@ class Reader:
 
     texts: Texts
     version: int = 1
-    """Increase it when the reader returns different texts, so that corpora are encoded again."""
+    """The version of the reader; it must change when the reader returns different texts, so that corpora are encoded
+    again.
+    """
     texts_of_field: Callable[[str], Texts] | None = None
-    """Returns `texts` for a field or column with this name; None for a format without fields."""
+    """A function that returns `texts` for the field or column with a given name; None for a format without fields."""
     texts_where: Callable[[str, Where], Texts] | None = None
-    """Returns `texts` for a field and a filter of records; "" means the default field."""
+    """A function that returns `texts` for a field and a filter of records; "" means the default field."""
 
 
 TEXT, JSON_LINES, WIKI = "txt", "jsonl", "wiki"
 BY_CONTENT = frozenset({TEXT, JSON_LINES, WIKI})
 """Formats that are detected from the first line, since dumps may have any suffix."""
 TABLES = frozenset({".parquet", ".arrow"})
-"""Endings of tables. A folder with such a file is a data set, so its other files, such as README.md, are not read."""
+"""Suffixes of tables; a folder that contains a table is a data set, so that other files in it, such as README.md, are
+not read.
+"""
 READERS: Registry[Reader] = Registry(
     "corpus format",
     {
@@ -131,7 +141,7 @@ READERS: Registry[Reader] = Registry(
     },
     entry_points="weatherglass.corpus_readers",
 )
-"""Readers by format; the format of a file is its suffix, unless it is detected from its content."""
+"""Readers by format; the suffix of a file determines its format, unless it is detected from the content."""
 
 FIELDS = ("body", "text", "content")
 """The default fields of the text: in dumps of Reddit, in data sets of Hugging Face, and in others."""
@@ -141,7 +151,7 @@ def source_files(source: Path) -> list[Path]:
     """Return the file itself, or every file of a folder, sorted by name.
 
     Raises:
-        CorpusError: if there is nothing to read.
+        CorpusError: if there is no file to read.
     """
     if is_folder(source):
         files = sorted(
@@ -153,7 +163,8 @@ def source_files(source: Path) -> list[Path]:
         if not files:
             formats = " or ".join(f".{suffix}" for suffix in READERS.names())
             raise CorpusError(
-                f"{source}: this folder contains no text; put {formats} files in it, plain or .gz, .xz or .zst"
+                f"{source}: this folder contains no text; add {formats} files, either plain or compressed "
+                "as .gz, .xz or .zst"
             )
         return tables or files
     if not exists(source):
@@ -175,7 +186,9 @@ def documents(path: Path, format: str = "", field: str = "", where: Where | None
         CorpusError: if the file is damaged or truncated, or does not have the expected format.
     """
     require_regular_file(path, CorpusError)
-    with errors_in_one_line(str(path), "damaged, or not what its name says", "get it again", CorpusError):
+    with errors_in_one_line(
+        str(path), "damaged, or not in the format that its name says", "get it again", CorpusError
+    ):
         yield from _documents(path, format, field, where or {})
 
 
@@ -186,12 +199,14 @@ def _documents(path: Path, format: str, field: str, where: Where) -> Iterator[st
         texts = reader.texts
         if where:
             if reader.texts_where is None:
-                raise CorpusError(f"{path}: read as {name}, which has no fields, but where is set")
+                raise CorpusError(
+                    f"{path}: this file was read as {name}, which has no fields, but 'where' is set"
+                )
             texts = reader.texts_where(field, where)
         elif field:
             if reader.texts_of_field is None:
                 raise CorpusError(
-                    f"{path}: read as {name}, which has no fields, but field = '{field}' is set"
+                    f"{path}: this file was read as {name}, which has no fields, but field = '{field}' is set"
                 )
             texts = reader.texts_of_field(field)
         with decompressed(path) as stream:
@@ -207,14 +222,15 @@ def _documents(path: Path, format: str, field: str, where: Where) -> Iterator[st
 def reader_versions(files: Iterable[Path], format: str = "") -> dict[str, int]:
     """Return the versions of the readers of some files, by format.
 
-    They are part of the key of an encoded corpus, except for plain text and JSON lines, for which the content suffices.
+    Versions are part of the key of an encoded corpus, except for plain text and JSON lines, where the content is
+    enough.
     """
     formats = {format} if format else {format_of(path) for path in files}
     return {name: READERS.get(name).version for name in sorted(formats - {TEXT, JSON_LINES})}
 
 
 def format_of(path: Path) -> str:
-    """Return the format of a file, from its suffix (ignoring that of a compression) or else from its content."""
+    """Return the format of a file, from its suffix (ignoring the suffix of a compression) or from its content."""
     name = path
     while name.suffix.lower() in SUFFIXES:
         name = name.with_suffix("")
@@ -278,7 +294,8 @@ def require_fields(path: Path, names: Sequence[str], where: Where) -> None:
     for field in where:
         if field not in names:
             raise CorpusError(
-                f"{path}: no field '{field}' for where (fields: {', '.join(names)}){did_you_mean(field, names)}"
+                f"{path}: 'where' names the field '{field}', which does not exist (fields: "
+                f"{', '.join(names)}){did_you_mean(field, names)}"
             )
 
 
@@ -307,7 +324,8 @@ def no_such_field(path: Path, names: Sequence[str], fields: Sequence[str]) -> st
     """Return the message about a missing field."""
     wanted = " or ".join(f"'{field}'" for field in fields)
     return (
-        f'{path}: no text in a field {wanted} (fields: {", ".join(names)}); name it: --field, or field = "…"'
+        f"{path}: there is no text in a field {wanted} (fields: {', '.join(names)}); name the field with "
+        '--field, or field = "…"'
     )
 
 
@@ -325,14 +343,16 @@ def as_file(source: Path, folder: Path) -> Iterator[Path]:
         yield source
         return
     if sys.stdin is None or sys.stdin.isatty():
-        raise CorpusError("standard input: nothing to read; pipe a text into the command, or name a file")
+        raise CorpusError(
+            "there is nothing to read from standard input; pipe a text into the command, or name a file"
+        )
     with scratch_folder(folder) as scratch:
         copy = scratch / "standard input"
         with copy.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         if not copy.stat().st_size:
             raise CorpusError(
-                "standard input: it is empty; to continue a stopped study, pipe the same text again"
+                "standard input is empty; to continue a stopped study, pipe the same text again"
             )
         try:
             yield copy

@@ -16,7 +16,7 @@ from weatherglass.storage.reading import is_regular_file
 from weatherglass.storage.tables import TABLES, read_table
 
 FREQUENT = 10_000
-"""Number of the most frequent words that represent the vocabulary."""
+"""The number of most frequent words that represent the vocabulary."""
 
 FREQUENT_LIST, VOCABULARY_LIST = "frequent", "vocabulary"
 """The names of the lists that every study has."""
@@ -48,7 +48,7 @@ class WordList:
 
 
 def is_word(token: str) -> bool:
-    """Return whether a vocabulary entry is a word, and not a mark such as `<unk>`."""
+    """Return whether a vocabulary entry is a word, not a mark such as `<unk>`."""
     return SPECIAL.fullmatch(token) is None
 
 
@@ -57,7 +57,7 @@ def _table(name: str) -> dict[str, Any]:
 
 
 def base_pairs(name: str) -> BasePairs:
-    """Return a built-in set of base pairs by its name, or read one from a table of two columns or a file of pairs.
+    """Return a built-in set of base pairs by name, or read a set from a table of two columns or a file of pairs.
 
     A file has two words on each line.
 
@@ -76,7 +76,7 @@ def base_pairs(name: str) -> BasePairs:
     for number, parts in _rows(path):
         line = " ".join(parts)
         if len(parts) != 2 or not all(parts):
-            raise CorpusError(f"{path}, line {number}: '{line}' should be two words: one pair on each line")
+            raise CorpusError(f"{path}, line {number}: '{line}' should be one pair of two words")
         if parts[0] == parts[1]:
             raise CorpusError(
                 f"{path}, line {number}: '{line}' repeats one word; a pair has two different words"
@@ -88,7 +88,7 @@ def base_pairs(name: str) -> BasePairs:
 
 
 def target_list(name: str) -> WordList:
-    """Return a built-in list of target words by its name, or read one from a table or a file with a word on each line.
+    """Return a built-in list of target words by name, or read a list from a table or a file with one word per line.
 
     Raises:
         UnknownNameError: if there is no built-in list and no file with this name.
@@ -123,7 +123,7 @@ def frequent_words(vocabulary: Sequence[str], number: int = FREQUENT) -> WordLis
 
 
 def _rows(path: Path) -> list[tuple[int, Sequence[str]]]:
-    """Return the cells of a table, or the words of each line of a text, with the numbers of the lines."""
+    """Return the cells of a table, or the words of each line of a text, with their line numbers."""
     if path.suffix.lower() in TABLES:
         return [(row.number, row.cells) for row in read_table(path, CorpusError).rows]
     text = document_text(path, CorpusError)

@@ -1,4 +1,4 @@
-"""Explain which words are measured reliably, by a multilevel regression on word features (docs/methods 7)."""
+"""Explain which words are measured reliably, with a multilevel regression on word features (docs/methods 7)."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class FittedModel:
 
     fit: Fit
     changes: Mapping[str, RSquared]
-    """The R² lost without each fixed factor; empty for the weighted model."""
+    """The R² lost by removing each fixed factor; empty for the weighted model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +79,10 @@ class Part:
 
     reliability: str
     models: Mapping[str, FittedModel]
-    """Models by name: as published, with word, weighted."""
+    """Models by name: as published, with words, weighted."""
     references: Mapping[str, str]
     rows: int
-    """Number of rows before incomplete ones are dropped."""
+    """The number of rows before incomplete rows are dropped."""
     dropped: Mapping[str, int]
     inflation: Mapping[str, float]
     """The variance inflation factor of each fixed factor."""
@@ -90,7 +90,7 @@ class Part:
     warnings: tuple[Warning, ...]
 
     def same_sign(self, model: str, coefficient: str) -> bool | None:
-        """Return whether the estimate has the published sign; None without a published estimate."""
+        """Return whether the estimate has the published sign; None if there is no published estimate."""
         known = self.published.estimates.get(coefficient)
         own = {c.name: c.estimate for c in self.models[model].fit.coefficients}.get(coefficient)
         return None if known is None or own is None else bool(np.sign(known) == np.sign(own))
@@ -108,7 +108,7 @@ class Explanation:
     sources: tuple[str, ...] = ()
     """The sources of senses and parts of speech."""
     missing: tuple[str, ...] = ()
-    """The sources that are not installed, each with the command that installs it."""
+    """The sources that are not installed, with the command that installs each."""
     absent: tuple[str, ...] = ()
     """Features without a source (`log senses`, `pos`), whose rows are empty."""
 
@@ -132,7 +132,7 @@ def explain(
     missing: tuple[str, ...] = (),
     progress: Progress | None = None,
 ) -> Explanation:
-    """Regress reliability on word features: the published model, and the one with a random intercept for words.
+    """Regress reliability on word features, with the published model and with a random intercept for words.
 
     Args:
         scores: for "test-retest", a table of corpus, algorithm, word, rule and score; for "inter-rater", the same
@@ -155,7 +155,9 @@ def explain(
 
 
 def explain_part(reliability: str, design: Design, progress: Progress | None = None) -> Part:
-    """Fit both models of one reliability; if the variances of the scores are known, also fit the last with weights."""
+    """Fit both models of one reliability; if the variances of the scores are known, also fit the second one with
+    weights.
+    """
     models = {}
     warnings = list(design.warnings)
     for name, random in MODELS.items():
@@ -187,7 +189,9 @@ def explain_part(reliability: str, design: Design, progress: Progress | None = N
 
 
 def _compared_rules(scores: pl.DataFrame) -> pl.DataFrame:
-    """Return the scores of the rules that are compared with one another; those of the paper, without ripa-raw."""
+    """Return the scores of the rules that are compared with one another, which are those of the paper without
+    ripa-raw.
+    """
     import polars as pl
 
     if "rule" not in scores.columns:
@@ -223,7 +227,7 @@ def explain_study(
 ) -> dict[str, Explanation]:
     """Explain the reliability of every word by its features, for each set of base pairs.
 
-    It writes tables/features and tables/regression (TSV and parquet) and tables/regression-PAIRS.tex.
+    The function writes tables/features and tables/regression (TSV and parquet) and tables/regression-PAIRS.tex.
 
     Args:
         groups: the embeddings.
@@ -234,7 +238,7 @@ def explain_study(
         progress: updated after each group of embeddings and each model.
 
     Returns:
-        An explanation for each set of base pairs; without parts, but with a reason, if nothing can be estimated.
+        An explanation for each set of base pairs; if nothing can be estimated, it has a reason instead of parts.
     """
     import polars as pl
 
@@ -261,7 +265,7 @@ def explain_study(
 
 
 def study_scores(tables: Mapping[str, pl.DataFrame], pairs: str) -> dict[str, pl.DataFrame]:
-    """Return the reliabilities for one set of base pairs: test–retest by rule, and inter-rater of raw scores."""
+    """Return the reliabilities for one set of base pairs: test–retest by rule, and inter-rater for raw scores."""
     import polars as pl
 
     variance = ((pl.col("high") - pl.col("low")) / (2 * NORMAL_95)) ** 2
@@ -281,7 +285,7 @@ def study_scores(tables: Mapping[str, pl.DataFrame], pairs: str) -> dict[str, pl
 def feature_tables(
     groups: Sequence[Group], lexicon: Lexicon, folder: Path, progress: Progress
 ) -> list[pl.DataFrame]:
-    """Return the feature table of each group, from the cache in `folder` or computed; remove stale tables.
+    """Return the feature table of each group, cached in `folder` or newly computed, and remove stale tables.
 
     Args:
         groups: all groups of the study; cached tables of other embeddings or lexicons are removed.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float32]
 BLOCK = 2048
-"""Number of words at a time: 79 MB for 32 seeds of 300 dimensions."""
+"""The number of words processed at a time, which take 79 MB for 32 seeds of 300 dimensions."""
 
 
 class Rows(Protocol):
@@ -42,14 +42,14 @@ def embedding_stability(seeds: Sequence[Rows], rows: Integers | None = None) -> 
     """Return the mean cosine of each word with itself over all pairs of seeds, after orthogonal Procrustes alignment.
 
     As in the released code of Du et al. (2021), the alignment minimises the squared distance between the vectors over
-    the whole vocabulary. It is one rotation (or reflection) per pair, without scaling or centring.
+    the whole vocabulary. The alignment is one rotation (or reflection) per pair, without scaling or centring.
 
     Args:
         seeds: one matrix per seed; a row is the same word in all of them.
         rows: the rows of the words; all by default.
 
     Returns:
-        One number for each of `rows`; NaN for a zero vector, or with fewer than two seeds.
+        One number for each of `rows`; NaN for a zero vector, or if there are fewer than two seeds.
     """
     words, width = seeds[0].shape
     selected = np.arange(words) if rows is None else np.asarray(rows)
@@ -70,7 +70,9 @@ def embedding_stability(seeds: Sequence[Rows], rows: Integers | None = None) -> 
 
 
 def _cross_products(seeds: Sequence[Rows]) -> Floats:
-    """Return EᵀE for the matrix E of all seeds side by side; its d×d blocks are the cross products of pairs."""
+    """Return EᵀE, where E contains the matrices of all seeds side by side; its d×d blocks are the cross products of
+    pairs.
+    """
     words, width = seeds[0].shape
     gram = np.zeros((len(seeds) * width, len(seeds) * width), np.float32)
     for start in range(0, words, BLOCK):
@@ -94,7 +96,9 @@ def _rotations(gram: Floats, seeds: int, width: int) -> Floats:
 
 
 def _sums_of_cosines(block: Floats, rotations: Floats, width: int) -> Vector:
-    """Return, for each row, the sum over all pairs i < j of the cosine of the rotated vector of i with that of j."""
+    """Return, for each row, the sum over all pairs i < j of the cosine between the rotated vector of i and the vector
+    of j.
+    """
     vectors = block.reshape(len(block), -1, width)
     lengths = np.linalg.norm(vectors, axis=2, keepdims=True)
     units = np.divide(vectors, lengths, out=np.full_like(vectors, np.nan), where=lengths > 0)
@@ -142,7 +146,7 @@ def word_features(embeddings: Sequence[Source], lexicon: Lexicon) -> pl.DataFram
         values are null.
 
     Raises:
-        CorpusError: if the embeddings are of more than one corpus or algorithm, or share no word.
+        CorpusError: if the embeddings belong to more than one corpus or algorithm, or share no word.
     """
     import polars as pl
 
@@ -186,7 +190,7 @@ def _nan_except(values: Vector, rows: Integers) -> Vector:
 
 
 def nearest_neighbour_similarity(vectors: Vectors, rows: Integers, excluded: Integers) -> Vector:
-    """Return the cosine of each of `rows` with its nearest neighbour in the whole vocabulary, itself excluded.
+    """Return the cosine of each of `rows` with its nearest neighbour in the whole vocabulary, excluding itself.
 
     Args:
         vectors: one row per word.
@@ -230,8 +234,8 @@ def _require_same_origin(first: Embedding, other: Embedding) -> None:
     origins = [(e.algorithm, e.corpus, e.corpus_hash, e.vectors.shape[1]) for e in (first, other)]
     if origins[0] != origins[1]:
         raise CorpusError(
-            "the embeddings should be of one corpus and algorithm, but are "
-            + " and ".join(f"{a} on {c} {h[:12]} in {d} dimensions" for a, c, h, d in origins)
+            "the embeddings should belong to one corpus and algorithm, but belong to "
+            + " and ".join(f"{a} on {c} {h[:12]} with {d} dimensions" for a, c, h, d in origins)
         )
 
 
@@ -251,7 +255,7 @@ CONTINUOUS: Mapping[str, tuple[str, bool]] = {
     "l2 norm": ("l2_norm", False),
     "embedding stability": ("stability", False),
 }
-"""Coefficients, each with its column in the features and whether to take the logarithm."""
+"""The continuous coefficients, each with its column in the features and whether its logarithm is taken."""
 
 ORDER = ("rule", "log freq", "log senses", "pos", "nn similarity", "l2 norm", "embedding stability")
 """The factors, in the order of the published table."""
@@ -263,11 +267,15 @@ REASONS: Mapping[str, Sequence[str]] = {
     "no frequency": ("frequency",),
     "no vector": ("nn_similarity", "l2_norm", "stability"),
 }
-"""Reasons to drop a row, each with the columns that are then empty; a row is counted under the first that applies."""
+"""Reasons to drop a row, each with the columns that are then empty; a row is counted under the first reason that
+applies.
+"""
 
 
 RANK_TOLERANCE = 1e-10
-"""The smallest share of a column's variance that earlier columns must leave unexplained; less is rounding error."""
+"""The smallest share of a column's variance that earlier columns must leave unexplained; a smaller share is rounding
+error.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,23 +290,23 @@ class Design:
     references: Mapping[str, str]
     """The reference level of each fixed factor."""
     rows: int
-    """Number of rows before incomplete ones are dropped."""
+    """The number of rows before incomplete rows are dropped."""
     dropped: Mapping[str, int]
-    """Number of dropped rows by reason."""
+    """The number of dropped rows, by reason."""
     warnings: tuple[Warning, ...] = field(default=())
     variance: Vector | None = None
-    """The sampling variance of each score; None if it is not known."""
+    """The sampling variance of each score; None if it is unknown."""
 
     def factor_of(self, coefficient: str) -> str:
         """Return the factor of a coefficient: "pos" for "pos:noun", "log freq" for its square.
 
-        A square makes no sense without its base, so the two are left out together.
+        A square is meaningless without its base, so the two are removed together.
         """
         return coefficient.partition(":")[0].removesuffix(" squared")
 
     @property
     def fixed_factors(self) -> list[str]:
-        """Return the factors that can be left out."""
+        """Return the factors that can be removed."""
         return list(dict.fromkeys(map(self.factor_of, self.columns)))
 
 
@@ -329,7 +337,7 @@ def build_design(scores: pl.DataFrame, features: pl.DataFrame) -> Design:
     if complete.height < 2:
         raise WeatherglassError(
             f"{complete.height} of {joined.height} rows are complete "
-            f"({', '.join(f'{n} with {why}' for why, n in dropped.items())}); nothing can be estimated from them"
+            f"({', '.join((f'{n} with {why}' for why, n in dropped.items()))}), so nothing can be estimated"
         )
     columns: dict[str, Vector] = {}
     references: dict[str, str] = {}
@@ -400,7 +408,7 @@ def _continuous(frame: pl.DataFrame, name: str, warnings: list[Warning]) -> dict
 def _levels(frame: pl.DataFrame, name: str, references: dict[str, str]) -> dict[str, Vector]:
     """Return an indicator column for each level except the reference, which is the first level present.
 
-    Rules are in the order of their registry, in which dbwa is first; unknown names follow in alphabetical order.
+    Rules are in the order of the registry, which starts with dbwa; unknown names follow in alphabetical order.
     """
     values = frame[name].to_numpy()
     known = RULES.names() if name == "rule" else list(UNIVERSAL)
@@ -412,7 +420,9 @@ def _levels(frame: pl.DataFrame, name: str, references: dict[str, str]) -> dict[
 
 
 def _independent(columns: dict[str, Vector], warnings: list[Warning]) -> dict[str, Vector]:
-    """Return the columns that are linearly independent of earlier ones, as in lme4; few words have few of them."""
+    """Return the columns that are linearly independent of earlier columns, as in lme4; with few words, some are
+    not.
+    """
     names = list(columns)
     correlation = np.atleast_2d(np.corrcoef([columns[name] for name in names]))
     kept: list[int] = []

@@ -1,4 +1,6 @@
-"""Fit the multilevel regression of reliability on word features: estimates, R² and R² by factor (docs/methods 7)."""
+"""Fit the multilevel regression of reliability on word features, with estimates, R² and R² by factor (docs/methods
+7).
+"""
 
 from __future__ import annotations
 
@@ -18,18 +20,18 @@ MODELS: Mapping[str, tuple[str, ...]] = {
     "as published": ("algorithm", "corpus"),
     "with word": ("algorithm", "corpus", "word"),
 }
-"""Models with their random factors: the published one, and one with a random intercept for words."""
+"""Models with their random factors: the published model, and the model with a random intercept for words."""
 
 WEIGHTED = "weighted"
 """The name of the last model that can be fitted, with rows weighted by the precision of their scores."""
 
 NORMAL_95 = 1.959963984540054
 FEW_LEVELS = 5
-"""The number of levels below which the variance between them is estimated poorly."""
+"""The number of levels below which the variance between them is poorly estimated."""
 FEWEST_FOR_Z = 4
-"""With fewer levels (2 or 3), coefficients that are estimated between levels also have an interval by t."""
+"""The number of levels below which (2 or 3) coefficients estimated between levels also have a t interval."""
 LEAST_OWN_VARIANCE = 0.1
-"""The least share of the residual variance that is not error of the scores, so that all weights are bounded."""
+"""The smallest share of the residual variance that is not error of the scores, so that all weights are bounded."""
 HIGH_VIF = 5.0
 
 
@@ -43,13 +45,13 @@ class Coefficient:
     low: float
     high: float
     df: int | None = None
-    """Degrees of freedom of the interval by t, if the coefficient is estimated between 2 or 3 levels of a factor."""
+    """The degrees of freedom of the t interval, if the coefficient is estimated between 2 or 3 levels of a factor."""
     low_t: float | None = None
     high_t: float | None = None
 
     @property
     def excludes_zero(self) -> bool:
-        """Return whether the interval excludes zero; the interval by t is used if there is one."""
+        """Return whether the interval excludes zero; the t interval is used if there is one."""
         low = self.low if self.low_t is None else self.low_t
         high = self.high if self.high_t is None else self.high_t
         return low > 0 or high < 0
@@ -57,7 +59,7 @@ class Coefficient:
 
 @dataclass(frozen=True, slots=True)
 class RSquared:
-    """R² of Nakagawa & Schielzeth (2013): the share of the variance that is explained."""
+    """R² of Nakagawa & Schielzeth (2013), which is the share of the variance that is explained."""
 
     marginal: float
     """The share that fixed effects explain."""
@@ -131,8 +133,8 @@ def changes(design: Design, random: Sequence[str], full: RSquared) -> dict[str, 
 def inflation(design: Design) -> dict[str, float]:
     """Return the variance inflation factor (VIF) of each factor.
 
-    It is the generalised inflation factor of Fox & Monette (1992) to the power 1/(number of columns), so that factors
-    with many levels are comparable with single columns, for which it is the usual VIF = 1/(1 − R²).
+    The result is the generalised inflation factor of Fox & Monette (1992) to the power 1/(number of columns). Factors
+    with many levels are then comparable with single columns, for which the result is the usual VIF = 1/(1 − R²).
     """
     names = list(design.columns)
     correlation = np.corrcoef(np.column_stack([design.columns[name] for name in names]), rowvar=False)
@@ -165,7 +167,8 @@ def _freedom(design: Design, names: Sequence[str], levels: Mapping[str, int]) ->
     """Return the degrees of freedom of coefficients that are estimated between 2 or 3 levels of a factor.
 
     These coefficients are the intercept and the features that are constant within each level; the degrees of freedom
-    are the number of levels minus the number of these coefficients. All others are estimated within levels.
+    are the number of levels minus the number of these coefficients. All other coefficients are estimated within
+    levels.
     """
     freedom: dict[str, int] = {}
     for factor, number in levels.items():
@@ -195,7 +198,9 @@ def _model_products(design: Design, random: Sequence[str], weights: Vector | Non
 
 
 def _same_groups(design: Design, random: Sequence[str]) -> dict[str, str]:
-    """Return factors with the same groups of rows as an earlier one, since only the sum of variances is estimable."""
+    """Return the factors with the same groups of rows as an earlier factor, since only the sum of their variances is
+    estimable.
+    """
     duplicates: dict[str, str] = {}
     levels = {name: int(design.factors[name].max()) + 1 for name in random}
     for place, name in enumerate(random):

@@ -26,12 +26,14 @@ from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.errors import WeatherglassError
 
 PRECISION = 1e-9
-"""Precision of the criterion, which is a deviance; a variance is then exact to about 1e-4 of its standard error."""
+"""The precision of the criterion, which is a deviance; a variance is then exact to about 1e-4 of its standard
+error.
+"""
 RESTARTS = 20
 FLAT = 1e-6
-"""The criterion does not depend on a variance if it changes by less between 0 and the residual variance."""
+"""The change of the criterion, between 0 and the residual variance, below which it does not depend on a variance."""
 NOTHING_LEFT = 1e-12
-"""A remainder of a sum of squares below this share of it is rounding error."""
+"""The share of a sum of squares below which its remainder is rounding error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +49,25 @@ class Estimates:
     """The variance of the fixed effects over the rows."""
     converged: bool
     undetermined: tuple[str, ...] = ()
-    """Factors whose variance is not determined, because X contains their levels; it is reported as zero."""
+    """Factors whose variance is not determined, because X contains their levels; the variance is reported as zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class CrossProducts:
-    """The cross products that REML needs; columns are the levels of small factors, intercept, features and score."""
+    """The cross products that REML needs; columns are the levels of small factors, the intercept, the features and the
+    score.
+    """
 
     rows: int
     random: tuple[str, ...]
-    """The random factors; rows are summed within the levels of the last one."""
+    """The random factors; rows are summed within the levels of the last factor."""
     owner: Integers
     """The index in `random` of the factor of each level of the small factors."""
     names: tuple[str, ...]
     """The features, without the intercept."""
     gram: Matrix
     sizes: Vector
-    """The distinct sizes of the levels of the last factor: numbers of rows, or sums of weights."""
+    """The distinct sizes of the last factor's levels, which are numbers of rows or sums of weights."""
     levels: Vector
     """The number of levels of each size."""
     sums: Matrix
@@ -71,7 +75,7 @@ class CrossProducts:
     shift: float
     """The mean score, which is subtracted so that sums of squares lose no digits."""
     fixed: Matrix
-    """Cross products of intercept and features, without weights."""
+    """The unweighted cross products of intercept and features."""
     log_weights: float = 0.0
     """The sum of the logarithms of the weights of the rows."""
 
@@ -155,7 +159,7 @@ def reml(rows: CrossProducts) -> Estimates:
     """Compute the restricted maximum likelihood estimates.
 
     Raises:
-        WeatherglassError: if they cannot be estimated from these rows.
+        WeatherglassError: if the rows do not determine them.
     """
     _require_estimable(rows)
     try:
@@ -164,7 +168,7 @@ def reml(rows: CrossProducts) -> Estimates:
         return _estimates(rows, theta, converged, undetermined)
     except np.linalg.LinAlgError:
         raise WeatherglassError(
-            "features and levels determine the score exactly, so there is no variance left to estimate"
+            "the features and levels determine the score exactly, so no variance is left to estimate"
         ) from None
 
 
@@ -214,7 +218,7 @@ def _require_estimable(rows: CrossProducts) -> None:
     first = len(rows.owner)
     if not _independent(rows.gram[first:-1, first:-1]):
         raise WeatherglassError(
-            f"some of {', '.join(rows.names)} are constant or determined by the others; leave those out"
+            f"some of {', '.join(rows.names)} are constant or determined by the others; remove those"
         )
 
 

@@ -1,4 +1,4 @@
-"""Present the regressions as a tidy table, as the published table (also in LaTeX), and as sentences."""
+"""Present the regressions as a tidy table, in the form of the published table (also in LaTeX), and as sentences."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ COLUMNS = (
     "low_t",
     "high_t",
 )
-"""The columns. `quantity` is estimate, variance, r2, share, change_r2_marginal, change_r2_conditional, vif, rows or
-dropped."""
+"""The columns; `quantity` is estimate, variance, r2, share, change_r2_marginal, change_r2_conditional, vif, rows or
+dropped.
+"""
 
 Cell = str | float | None
 
@@ -103,7 +104,7 @@ def _rows(part: Part) -> Iterator[list[Cell]]:
 
 
 NOT_INSTALLED = "not installed"
-"""Shown in place of an estimate whose lexicon is not installed."""
+"""The text in place of an estimate whose lexicon is not installed."""
 
 
 def filled_table(explanation: Explanation) -> tuple[list[str], list[list[str]]]:
@@ -111,7 +112,7 @@ def filled_table(explanation: Explanation) -> tuple[list[str], list[list[str]]]:
 
     Returns:
         The heading and the rows. Standard errors are in brackets; † means that the sign differs from the reproduction,
-        ° that the 95 % interval contains zero.
+        and ° that the 95 % interval contains zero.
     """
     parts = explanation.parts
     heading = [
@@ -166,7 +167,7 @@ def _latex_row(cells: Sequence[str]) -> str:
 
 
 def _row_names(explanation: Explanation) -> list[str]:
-    """Return the names of the rows: those of the published table, and then all other estimates."""
+    """Return the names of the rows: first those of the published table, then all other estimates."""
     own = {
         c.name for part in explanation.parts for model in part.models.values() for c in model.fit.coefficients
     }
@@ -217,7 +218,9 @@ def _share_cells(part: Part, factor: str) -> list[str]:
 
 
 def estimate_cells(explanation: Explanation, part: Part) -> tuple[list[str], list[list[str]]]:
-    """Return headings and rows: published estimates, and for each model the estimate, its interval and its sign."""
+    """Return headings and rows with the published estimates and, for each model, the estimate, its interval and its
+    sign.
+    """
     heads = ["feature", "published", *(h for model in part.models for h in (model, "95 %", "sign"))]
     rows = []
     for name in _row_names(explanation):
@@ -238,7 +241,9 @@ def estimate_cells(explanation: Explanation, part: Part) -> tuple[list[str], lis
 
 
 def variance_cells(part: Part) -> tuple[list[str], list[list[str]]]:
-    """Return headings and rows: the variance that all features, each random factor and each feature explain."""
+    """Return headings and rows with the variance explained by all features, by each random factor and by each
+    feature.
+    """
     rows = [
         ["R² marginal", *_r2_cells(part, "marginal")],
         ["R² conditional", *_r2_cells(part, "conditional")],
@@ -254,13 +259,13 @@ def variance_cells(part: Part) -> tuple[list[str], list[list[str]]]:
 
 
 NEGLIGIBLE = 0.005
-"""A factor explains almost nothing if the marginal R² decreases by less than this without it."""
+"""The decrease in the marginal R² below which a factor explains almost nothing."""
 WORD_FACTORS = ("log senses", "pos")
 """Factors that are constant for each word, so that (1|word) changes their standard errors."""
 
 
 def plain_sentences(part: Part) -> list[str]:
-    """Return sentences about one reliability; all but the last describe the model with words, if it was fitted."""
+    """Return sentences about one reliability; all except the last describe the model with words, if it was fitted."""
     model = preferred_model(part)
     fitted = part.models[model]
     lines = [
@@ -310,7 +315,7 @@ def differing_signs(parts: Mapping[str, Part]) -> dict[str, dict[str, float]]:
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Return the names as a phrase such as "a, b and c"; "none" without names."""
+    """Return the names as a phrase such as "a, b and c"; "none" if there are no names."""
     *first, last = list(names) or ["none"]
     return f"{', '.join(first)} and {last}" if first else last
 
@@ -329,7 +334,9 @@ def _row_sentence(part: Part, fitted: FittedModel) -> str:
 
 
 def _factor_sentence(fitted: FittedModel) -> str:
-    """Return which factor explains most, overall and among word features, and which explain almost nothing."""
+    """Return a sentence on the factors that explain most, overall and among word features, and those that explain
+    almost nothing.
+    """
     lost = {factor: change.marginal for factor, change in fitted.changes.items()}
     if not lost or max(lost.values()) <= 0:
         return "The marginal R² does not fall if any one factor is removed."
@@ -346,7 +353,9 @@ def _factor_sentence(fitted: FittedModel) -> str:
 
 
 def _direction_sentence(part: Part, model: str) -> str:
-    """Return which continuous features raise and lower the scores, the largest estimate first."""
+    """Return a sentence on the continuous features that raise and lower the scores, with the largest estimate
+    first.
+    """
     estimates = {c.name: c.estimate for c in part.models[model].fit.coefficients if c.name in CONTINUOUS}
     significant = sorted(
         (name for name in estimates if part.excludes_zero(model, name)),
@@ -391,7 +400,7 @@ def _sign_sentence(part: Part, model: str) -> str:
 
 
 def _word_intercept_sentence(part: Part) -> str:
-    """Return how the random intercept for words changes the published model."""
+    """Return a sentence on how the random intercept for words changes the published model."""
     published, with_word = (
         {c.name: c for c in part.models[model].fit.coefficients} for model in ("as published", "with word")
     )
@@ -412,7 +421,7 @@ def _word_intercept_sentence(part: Part) -> str:
         if part.excludes_zero("as published", name) < part.excludes_zero("with word", name)
     ]
     share = part.models["with word"].fit.shares.get("word", 0.0)
-    line = f"(1|word) has {_percent(share, 1)} of the variance"
+    line = f"(1|word) explains {_percent(share, 1)} of the variance"
     if se_changes:
         change = _percent(median(se_changes))
         line += f" and changes the standard errors of {join_names(WORD_FACTORS)} by {change} (median)"

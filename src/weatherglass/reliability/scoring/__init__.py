@@ -1,4 +1,6 @@
-"""Find scorers of words by name: rules, including those of other packages (`weatherglass.rules`), and metrics."""
+"""Find scorers of words by name; scorers are rules, including those of other packages (`weatherglass.rules`), and
+metrics.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ def find_rules(names: Iterable[str]) -> tuple[WordScorer, ...]:
     """Return the rules with these names; other names are spellings of metrics, such as euclidean/mean.
 
     Raises:
-        UnknownNameError: if a name is unknown, with a suggestion.
+        UnknownNameError: if a name is unknown; the message suggests the nearest name.
         WeatherglassError: if another package registered a rule under a name that differs from its own, or a metric
             cannot score words.
     """
@@ -52,7 +54,7 @@ def _metric_scorer(name: str) -> WordScorer:
         raise unknown("rule", name, [*RULES.names(), *METRICS.names()])
     metrics = select_metrics([name])
     if len(metrics) != 1:
-        raise WeatherglassError(f"rule '{name}' matches {len(metrics)} metrics; name one of them")
+        raise WeatherglassError(f"rule '{name}' matches {len(metrics)} metrics; choose one of them")
     return MetricScorer(metrics[0])
 
 

@@ -1,4 +1,4 @@
-"""Find the exact k nearest neighbours by cosine, in single precision, with close cases decided in double precision."""
+"""Find the exact k nearest neighbours by cosine, in single precision, deciding close cases in double precision."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from weatherglass.arrays import Integers, Vector
 from weatherglass.reliability.training.embedding import Vectors
 
 BLOCK = 2**23
-"""Largest number of similarities in memory, 32 MB; with more or fewer, the matrix product is slower."""
+"""The largest number of similarities in memory (32 MB); the matrix product is slower with more or fewer."""
 GROUP = 16
-"""Largest number of similarities that are skipped at once if none of them is large enough."""
+"""The largest number of similarities that are skipped at once if none of them is large enough."""
 HALVINGS = 12
-"""Number of bisections to find the bound of a row; with a looser bound, more similarities are examined."""
+"""The number of bisections to find the bound of a row; with a looser bound, more similarities are examined."""
 ITSELF = np.float32(-2)
-"""Replaces the similarity of a row with itself; it is below every cosine."""
+"""The value, below every cosine, that replaces the similarity of a row with itself."""
 
 
 def neighbours(vectors: Vectors, rows: Integers, k: int) -> Iterator[tuple[slice, Integers]]:
-    """Yield the k nearest other rows of each of `rows` by cosine, unsorted; ties go to the lower index.
+    """Yield the k nearest other rows of each of `rows` by cosine, unsorted; in a tie, the lower index wins.
 
     Similarities are computed in single precision. Those within its rounding error of the k-th are computed again in
     double precision, summed in a fixed order, so that equal vectors tie exactly with every BLAS library.
@@ -60,9 +60,9 @@ def _select(
 ) -> None:
     """Fill `nearest` with the nearest rows of each row.
 
-    If k group maxima reach a bound, at least k similarities do. Only groups whose maximum reaches it are searched,
-    which are hardly more than k. The members of a group are spaced by the number of groups, so that the maxima of
-    adjacent groups are computed by one vector instruction.
+    If k group maxima reach a bound, at least k similarities reach it. Only groups whose maximum reaches the bound are
+    searched; there are hardly more than k of them. The members of a group are spaced by the number of groups, so that
+    the maxima of adjacent groups are computed by one vector instruction.
     """
     k = nearest.shape[1]
     number = products.shape[1]
@@ -100,7 +100,7 @@ def _group_maxima(near: NDArray[np.float32], largest: NDArray[np.float32]) -> No
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
 def _bound_of_largest(values: NDArray[np.float32], k: int) -> np.float32:
-    """Return a number that at least k values, and hardly more, reach; bisection has no unpredictable branch."""
+    """Return a number that at least k values, and hardly more, reach; bisection avoids unpredictable branches."""
     low: np.float32 = values[0]
     high: np.float32 = values[0]
     for place in range(values.shape[0]):
@@ -139,7 +139,7 @@ def _collect_reaching(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _select_in_double(band: Integers, vectors: Vectors, norms: Vector, row: int, places: Integers) -> None:
-    """Fill `places` with the nearest of `band` by cosines in double precision; ties go to the lower index."""
+    """Fill `places` with the nearest of `band` by cosines in double precision; in a tie, the lower index wins."""
     if band.shape[0] == places.shape[0]:
         places[:] = band
         return

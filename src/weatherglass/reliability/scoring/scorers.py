@@ -25,7 +25,7 @@ Scores = NDArray[np.float32]
 """The scores of one rule, word × pair."""
 
 ROWS_AT_A_TIME = 2048
-"""Number of rows that fit into the processor's cache."""
+"""The number of rows that fit into the processor's cache."""
 
 
 class Projections(NamedTuple):
@@ -82,11 +82,11 @@ class ScoringContext:
     targets: Integers
     """The rows of the words to score."""
     k: int
-    """Number of neighbours."""
+    """The number of neighbours."""
 
     @cached_property
     def projections(self) -> Projections:
-        """Return DB/WA and RIPA of all words, not only of the targets."""
+        """Return DB/WA and RIPA of all words, including those that are not targets."""
         return projections(self.vectors, self.first, self.second)
 
     @cached_property
@@ -99,7 +99,7 @@ class ScoringContext:
 
 
 class WordScorer(Protocol):
-    """A scorer of words for base pairs: a `ScoringRule`, or a metric of an audit (`MetricScorer`)."""
+    """The interface of scorers, which score words for base pairs: a `ScoringRule`, or a metric (`MetricScorer`)."""
 
     @property
     def name(self) -> str:
@@ -111,18 +111,20 @@ class WordScorer(Protocol):
 
     @property
     def version(self) -> int:
-        """Return the version; when it changes, stored scores are computed again."""
+        """Return the version; stored scores are computed again when it changes."""
 
     @property
     def variant_of(self) -> str | None:
-        """Return the scorer of which this one is a variant; a variant is reported, but does not count as a rater."""
+        """Return the scorer of which this one is a variant; a variant is reported, but is not compared with other
+        rules.
+        """
 
     @property
     def file_name(self) -> str:
-        """Return the name in the names of score files."""
+        """Return the scorer's name as used in the names of score files."""
 
     def score(self, context: ScoringContext) -> Scores:
-        """Return the scores, target × pair; above 0 if the word leans to the pair's first word."""
+        """Return the scores, target × pair, which are above 0 if the word leans to the pair's first word."""
 
 
 @dataclass(frozen=True)
@@ -134,11 +136,13 @@ class ScoringRule:
     label: str
     """The name in figures and on pages."""
     version: int
-    """Increase it when the rule gives different numbers, so that stored scores are computed again."""
+    """The version of the rule; it must change when the rule gives different numbers, so that stored scores are
+    computed again.
+    """
     scores: Callable[[ScoringContext], Scores]
-    """Computes the scores, target × pair."""
+    """A function that computes the scores, target × pair."""
     variant_of: str | None = None
-    """The rule of which this one is a variant; a variant is reported, but does not count as a rater."""
+    """The rule of which this one is a variant; a variant is reported, but is not compared with other rules."""
 
     def __post_init__(self) -> None:
         if not RULE_NAME.fullmatch(self.name):
@@ -155,14 +159,14 @@ class ScoringRule:
         """Return the scores, target × pair, after checking their shape.
 
         Raises:
-            WeatherglassError: if the rule's function returns an array of another shape.
+            WeatherglassError: if the rule's function returns an array of the wrong shape.
         """
         scores = np.asarray(self.scores(context), dtype=np.float32)
         expected = (len(context.targets), len(context.pairs))
         if scores.shape != expected:
             raise WeatherglassError(
-                f"rule '{self.name}' returned an array of shape {scores.shape}; it should be "
-                f"target × pair, {expected}"
+                f"rule '{self.name}' returned an array of shape {scores.shape}; but should return target × "
+                f"pair, {expected}"
             )
         return scores
 
@@ -190,13 +194,13 @@ RIPA_RAW = ScoringRule("ripa-raw", "raw RIPA", 1, ripa_raw, variant_of="ripa")
 
 
 ROUNDING = 2.0**-51
-"""Two cosines that differ by less than the rounding error of the last step are equal."""
+"""The difference, due to rounding in the last step, below which two cosines are equal."""
 
 Signs = NDArray[np.int8]
 
 
 def nbm(context: ScoringContext) -> Scores:
-    """Return (share of the k neighbours with DB/WA ≥ 0) − (share with DB/WA < 0), target × pair."""
+    """Return the share of the k neighbours with DB/WA ≥ 0 minus the share with DB/WA < 0, target × pair."""
     leaning = signs(context.vectors, context.first, context.second, context.projections.dbwa)
     scores = np.empty((len(context.targets), len(context.pairs)), dtype=np.float32)
     _average_leaning(leaning, context.neighbours, scores)
@@ -204,7 +208,7 @@ def nbm(context: ScoringContext) -> Scores:
 
 
 def signs(vectors: Vectors, first: Integers, second: Integers, dbwa: Scores) -> Signs:
-    """Return 1 if a word is at least as near to the pair's first word as to its second, else −1; word × pair.
+    """Return 1 if a word is at least as near to the pair's first word as to its second, otherwise −1; word × pair.
 
     The signs of DB/WA in single precision are used; a value within the rounding error of 0 is computed again in double
     precision.
@@ -268,10 +272,11 @@ NBM = ScoringRule("nbm", "NBM", 2, nbm)
 
 @dataclass(frozen=True)
 class MetricScorer:
-    """Score words by a metric, one base pair after the other.
+    """A scorer that uses a metric, one base pair after the other.
 
-    A metric of two target sets and one attribute set takes the pair as targets; other metrics take it as attributes. If
-    the sign of the metric is a direction, it is flipped if necessary, so that a score above 0 leans to the first word.
+    A metric of two target sets and one attribute set takes the pair as targets; other metrics take it as attributes.
+    If the sign of the metric is a direction, it is flipped where necessary, so that a score above 0 means that the
+    word leans to the first word.
     """
 
     metric: Metric
@@ -335,12 +340,14 @@ class MetricScorer:
         if shape.fits(2, 2):  # A word's score does not depend on the set that it is in.
             halves = [of(role, words[part::2], vectors[part::2]) for part, role in enumerate("XY")]
             return [*halves, *of_pair("AB")]
-        raise WeatherglassError(f"metric '{self.name}' takes {shape}; it cannot score words for base pairs")
+        raise WeatherglassError(
+            f"metric '{self.name}' takes {shape}, so it cannot score words for base pairs"
+        )
 
     def _by_word(self, words: Sequence[str], measured: Estimate) -> Matrix:
         by_word = {score.text: score.score for score in measured.scores}
         if not by_word.keys() >= set(words):
-            raise WeatherglassError(f"metric '{self.name}' does not give scores of single words")
+            raise WeatherglassError(f"metric '{self.name}' does not score single words")
         leans = measured.info.leans
         to_second = bool(leans) and ("{Y}" in leans[0] or "{B}" in leans[0])
         return np.array([by_word[word] for word in words]) * (-1 if to_second else 1)

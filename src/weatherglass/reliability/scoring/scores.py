@@ -25,7 +25,7 @@ SCORE_FILE = re.compile(r"\.(?P<rule>[^.]+)-v(?P<version>\d+)\.npy$")
 
 @dataclass(frozen=True)
 class ScoreTensor:
-    """The scores of one corpus and algorithm: rule × word × pair × seed, memory-mapped seed by seed."""
+    """The scores of one corpus and algorithm (rule × word × pair × seed), memory-mapped seed by seed."""
 
     words: Sequence[str]
     pairs: Sequence[tuple[str, str]]
@@ -91,7 +91,7 @@ def scoring_context(
         embedding: the embedding.
         pairs: base pairs whose words are both in the vocabulary.
         targets: rows of the embedding, selected from `scorable(embedding)`.
-        k: the number of neighbours; all other words if there are fewer.
+        k: the number of neighbours; if there are fewer, all other words.
     """
     rows = scorable(embedding)
     all_words = len(rows) == len(embedding.words)

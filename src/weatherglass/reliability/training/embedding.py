@@ -40,14 +40,14 @@ class Embedding:
     vectors: Vectors
     """One row per word."""
     algorithm: str
-    """sgns, cbow, glove or sgns-window; for imported vectors any name, "imported" by default."""
+    """The algorithm: sgns, cbow, glove or sgns-window; for imported vectors any name, "imported" by default."""
     seed: int
     corpus: str
     """The name of the corpus."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the training: dimensions, window, epochs, …"""
     corpus_hash: str = ""
-    """Hash of the encoded corpus; embeddings with the same hash have the same vocabulary."""
+    """The hash of the encoded corpus; embeddings with the same hash have the same vocabulary."""
 
     def __post_init__(self) -> None:
         if not len(self.words) == len(self.counts) == len(self.vectors):
@@ -83,12 +83,12 @@ def save_embedding(path: Path, embedding: Embedding) -> None:
 
 
 def is_whole_embedding(path: Path) -> bool:
-    """Return whether a file is unchanged since `save_embedding` wrote it; a file without a checksum is not."""
+    """Return whether a file is unchanged since `save_embedding` wrote it; False for a file without a checksum."""
     return safetensors_state(path) is State.WHOLE
 
 
 def set_damaged_aside(paths: Sequence[Path], then: str) -> None:
-    """Set aside the stored embeddings that are damaged.
+    """Set damaged stored embeddings aside.
 
     Args:
         paths: files that `save_embedding` wrote; they may be missing.
@@ -171,7 +171,7 @@ def load_embedding(path: Path) -> Embedding:
 
 
 BLOCK = 4096
-"""Number of rows that are transformed at a time."""
+"""The number of rows that are transformed at a time."""
 UNNAMED = "imported/imported"
 """The default corpus and algorithm, for files that do not state them."""
 
@@ -196,12 +196,12 @@ def import_embeddings(name: str, pattern: str, folder: Path, progress: Progress 
         name: "corpus/algorithm"; with `UNNAMED`, embeddings trained by weatherglass keep their names.
         pattern: the glob, optionally followed by transforms that are applied to each file, as in
             `vectors/*.txt | hard-debias`.
-        folder: where the embeddings are stored; files that are already stored are not read again.
+        folder: the folder for the stored embeddings; files that are already stored are not read again.
         progress: updated after each file.
 
     Raises:
         VectorFileError: if no file matches, or one is damaged.
-        CorpusError: if they differ in corpus, algorithm or dimensions, or have no word in common.
+        CorpusError: if the files differ in corpus, algorithm or dimensions, or have no word in common.
     """
     progress = progress or Silent()
     pattern, transforms = split_transforms(pattern)
@@ -246,18 +246,18 @@ def embedding_files(pattern: str) -> list[Path]:
     """
     paths = sorted(Path(path) for path in glob(pattern))  # noqa: PTH207 - the pattern may be absolute
     if not paths:
-        raise VectorFileError(f"{pattern}: no file matches; put the pattern in quotes: 'folder/*.txt'")
+        raise VectorFileError(f"{pattern}: no file matches; quote the pattern: 'folder/*.txt'")
     companions = {part for path in paths for part in related_files(path)[1:]}
     return [path for path in paths if path not in companions]
 
 
 def read_embedding(path: Path, corpus: str, algorithm: str, seed: int) -> Embedding:
-    """Read an embedding that weatherglass stored, or any file of word vectors; the most frequent word first.
+    """Read an embedding that weatherglass stored, or any file of word vectors, with the most frequent word first.
 
     If the file has no counts, its words are assumed to be ordered by frequency.
 
     Raises:
-        VectorFileError: if the file is neither.
+        VectorFileError: if the file is neither of the two.
     """
     if describe_embedding(path) is not None:
         return replace(load_embedding(path), corpus=corpus, algorithm=algorithm, seed=seed)
@@ -308,7 +308,9 @@ def _content_hash(path: Path, transforms: Sequence[Transform]) -> str:
 def _stored_description(path: Path) -> Description:
     description = describe_embedding(path)
     if description is None:
-        raise VectorFileError(f"{path}: it was damaged after it was stored; delete it and start again")
+        raise VectorFileError(
+            f"{path}: this file was damaged after it was stored; delete it and run the command again"
+        )
     return description
 
 
@@ -321,8 +323,9 @@ def _origin(files: Sequence[Path]) -> tuple[str, str] | None:
             first = description
         elif (first and first.origin) != (description and description.origin):
             raise CorpusError(
-                f"{files[0]} is {_origin_text(first)}, but {file} is {_origin_text(description)}; the files of one "
-                "pattern are seeds of one embedding: list them separately, under [embeddings] in a study file"
+                f"{files[0]} is {_origin_text(first)}, but {file} is {_origin_text(description)}; the "
+                "files of one pattern must be seeds of one embedding, so list these separately under "
+                "[embeddings] in a study file"
             )
     return None if first is None else first.origin[:2]
 
@@ -338,8 +341,8 @@ def _check_dimensions(files: Sequence[Path], descriptions: Sequence[Description]
     for file, description in zip(files, descriptions, strict=True):
         if description.dimensions != expected:
             raise CorpusError(
-                f"{file}: {description.dimensions} dimensions, but {files[0]} has {expected}; the files of one "
-                "pattern are seeds of one embedding"
+                f"{file}: {description.dimensions} dimensions, but {files[0]} has {expected}; the files of "
+                "one pattern must be seeds of one embedding"
             )
 
 

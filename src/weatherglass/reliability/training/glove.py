@@ -25,11 +25,11 @@ from weatherglass.storage.checksum import damaged_files, set_aside, write_sums
 KEYS, VALUES, RECORD = "pairs.i64", "values.f64", "cooccurrence.json"
 PARTS = (KEYS, VALUES, RECORD)
 FREQUENT = 2048
-"""Number of the most frequent words, whose pairs are counted in a dense array; they have most co-occurrences."""
+"""The number of most frequent words, whose pairs have most co-occurrences and are counted in a dense array."""
 FILLED = 0.6
 EMPTY = -1
 MERGE = 2**22
-"""Number of entries that are merged in memory at a time."""
+"""The number of entries merged in memory at a time."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Cooccurrence:
     """The upper triangle of the symmetric matrix X, sorted by row and column, memory-mapped."""
 
     keys: Integers
-    """The keys row · vocabulary + column, with row ≤ column."""
+    """The keys, which are row · vocabulary + column, with row ≤ column."""
     values: Vector
     vocabulary: int
 
@@ -226,9 +226,9 @@ PAIR = np.dtype([("word", "<i4"), ("context", "<i4"), ("log", "<f4"), ("weight",
 
 CHUNK = 2**20
 BUCKET = 2**30
-"""Number of bytes of pairs that are shuffled in memory at a time; their order needs half as much in addition."""
+"""The number of bytes of pairs shuffled in memory at a time; their order needs half as much in addition."""
 LINE = 16
-"""Number of float32 values in a cache line."""
+"""The number of float32 values in a cache line."""
 STRIDE, AHEAD = 7 * LINE, 2
 """While STRIDE columns of a pair are updated, the same columns of the pair AHEAD positions later are prefetched."""
 WORD, CONTEXT = -2, -1

@@ -1,4 +1,6 @@
-"""Render every page from one kit, which has the head with its security policy, marks, colours, script and downloads."""
+"""Render every page from one kit, which provides the head with its security policy, marks, colours, script and
+downloads.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 
 JSON: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":"), "allow_nan": False}
-"""Compact JSON, in which NaN is an error."""
+"""An encoder for compact JSON, in which NaN is an error."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
@@ -34,7 +36,7 @@ def render(
     scripts: Sequence[str] = (),
     filters: Mapping[str, Callable[..., Any]] | None = None,
 ) -> str:
-    """Return a page: one file that opens from the disk and fetches nothing.
+    """Return a page as one file that opens from the disk and fetches nothing.
 
     Args:
         package: the package whose folder `templates` has the template, styles and scripts of the page.
@@ -64,9 +66,10 @@ def render(
 
 @cache
 def environment(package: str) -> Environment:
-    """Return the Jinja environment of a package and the kit; text is escaped, and an undefined name is an error.
+    """Return the Jinja environment of a package and the kit, which escapes text and treats an undefined name as an
+    error.
 
-    It is cached, since compiling the templates takes ten times as long as filling them.
+    The environment is cached, since compiling templates takes ten times as long as filling them.
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
@@ -93,7 +96,7 @@ def environment(package: str) -> Environment:
 
 
 def in_json(value: object) -> str:
-    """Return compact JSON; NaN is an error."""
+    """Return a value as compact JSON; NaN is an error."""
     return json.dumps(value, **JSON)
 
 
@@ -103,14 +106,14 @@ def compress(text: str) -> str:
 
 
 def breakable(name: str) -> Any:
-    """Return a name, escaped, that may be wrapped after _ / ? & and :."""
+    """Return an escaped name that may be wrapped after _ / ? & and :."""
     from markupsafe import Markup, escape
 
     return Markup("<wbr>").join(escape(part) for part in re.split(r"(?<=[_/?&:])", name))
 
 
 def without_controls(value: object) -> object:
-    """Return a value of a template with its control characters as escapes, since names may come from any file.
+    """Return a template value with control characters escaped, since names may come from any file.
 
     >>> without_controls("a\\x1b[2J")
     'a\\\\x1b[2J'

@@ -16,13 +16,15 @@ from weatherglass.report.numbers import bound, effect, interval, to
 
 PAGE = "index.html"
 WIDTH, NAME = 80, 30
-"""Columns of the terminal and of a name; longer names are cut."""
+"""The width of the terminal and of a name, in columns; longer names are cut."""
 ROW, LEFT, RIGHT, TOP, FIGURE = 26, 160, 20, 30, 480
-"""Pixels of a figure: height of a row, margins on the left, on the right and above, whole width."""
+"""The dimensions of a figure in pixels: the height of a row, the margins on the left, on the right and above, and the
+width.
+"""
 
 
 def lines_of(judgement: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the verdict with its reasons, d before and after, what can be recovered and what it cost.
+    """Yield the verdict with its reasons, d before and after, what can be recovered, and the cost.
 
     Args:
         judgement: the content of judgement.json.
@@ -32,10 +34,10 @@ def lines_of(judgement: Mapping[str, Any]) -> Iterator[str]:
     for reason in judgement["reasons"]:
         yield from _wrapped(reason, "  ")
     yield ""
-    yield from _effects("d on words that the transform never saw", judgement["held_out"])
+    yield from _effects("d on words that the transform was not fitted on", judgement["held_out"])
     yield from _effects("d on all words of the tests", judgement["tests"])
     yield from _table("what can be recovered (chance, random transform)", judgement["recovered"], _recovered)
-    yield from _table("what it cost", judgement["cost"], _cost)
+    yield from _table("cost of the transform", judgement["cost"], _cost)
     for note in (*judgement["without_held_out"], *judgement["notes"]):
         yield from _wrapped(f"note: {note}", "")
     yield from _wrapped(f"The rule. {judgement['rule']}", "")
@@ -85,7 +87,7 @@ def _wrapped(text: str, indent: str) -> list[str]:
 
 
 def page(judgement: Mapping[str, Any]) -> str:
-    """Return the page; every text in it is escaped, and its figures follow the theme.
+    """Return the page, with every text escaped and figures that follow the theme.
 
     Args:
         judgement: the content of judgement.json.
@@ -100,7 +102,9 @@ def page(judgement: Mapping[str, Any]) -> str:
 
 
 def effects_figure(rows: Sequence[Mapping[str, Any]]) -> Markup:
-    """Draw d of each test, with a ring before, a dot after and a line between; empty without effect sizes."""
+    """Draw d of each test, with a ring before, a dot after and a line between them; empty if there are no effect
+    sizes.
+    """
     rows = [row for row in rows if row["poolable"]]
     if not rows:
         return Markup("")
@@ -123,7 +127,9 @@ def effects_figure(rows: Sequence[Mapping[str, Any]]) -> Markup:
 
 
 def recovery_figure(rows: Sequence[Mapping[str, Any]]) -> Markup:
-    """Draw what is recovered, from 0 to 1: before, after with its interval, a random transform, and chance."""
+    """Draw what is recovered, from 0 to 1, with values before, after (with interval), for a random transform, and by
+    chance.
+    """
     x = _scale(0.0, 1.0)
     marks = []
     for number, row in enumerate(rows):

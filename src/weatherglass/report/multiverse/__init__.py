@@ -1,4 +1,4 @@
-"""Show a multiverse in the terminal and as a table: conclusions, curves in characters, specifications."""
+"""Show a multiverse in the terminal and as a table, with conclusions, curves in characters, and specifications."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from weatherglass.report.numbers import effect, format_effect, format_p
 from weatherglass.storage.printable import tsv_line
 
 WIDTH, HEIGHT = 80, 11
-"""Columns and rows of the curve as text."""
+"""The numbers of columns and rows of a curve in characters."""
 MOST_CURVES = 6
-"""With more word lists and models than this, each is one row of a table."""
+"""The number of word lists and models above which each is one row of a table."""
 
 
 def lines_of(multiverse: Multiverse, width: int = WIDTH, every_list: bool = True) -> Iterator[str]:
-    """Yield the curve and the conclusion of each word list and model; many are reduced to a table by default."""
+    """Yield the curve and the conclusion of each word list and model; by default, many are reduced to a table."""
     blocks = list(lists_of(multiverse.topics))
     if len(blocks) > MOST_CURVES and not every_list:
         yield from _summary([block for block, _ in blocks], width)
@@ -65,8 +65,9 @@ def _summary(blocks: list[Mapping[str, Any]], width: int) -> Iterator[str]:
     ]
     yield from table_lines(columns, rows, width)
     yield from wrapped(
-        "multiverse p tests the mean of d over all specifications; corrected over the lists of a topic and the topics "
-        "of a model (Holm), it decides the conclusion. The page, or --table, shows the curves and what d changes with",
+        "multiverse p tests the mean of d over all specifications. Corrected with Holm's method over the "
+        "lists of a topic and the topics of a model, it determines the conclusion. The page, or --table, "
+        "shows the curves and the choices that d depends on",
         width,
     )
     yield ""
@@ -140,7 +141,7 @@ COLUMNS = (
 
 
 def specifications_tsv(topics: Sequence[Mapping[str, Any]]) -> str:
-    """Return one line per specification; a cell is empty where there is no choice or number."""
+    """Return one line per specification; a cell is empty if there is no choice or number."""
     lines = [tsv_line(COLUMNS)]
     for entry in topics:
         for one in entry["specifications"]:
@@ -192,9 +193,9 @@ def sorted_by_size(specifications: Sequence[Mapping[str, Any]]) -> list[Mapping[
 
 
 def curve_as_text(specifications: Sequence[Mapping[str, Any]], alpha: float, width: int = WIDTH) -> list[str]:
-    """Return the curve in characters: sorted specifications in columns, d upwards.
+    """Return the curve in characters, with sorted specifications from left to right and d upwards.
 
-    ● has p at most alpha, · a larger p; O is a published setting.
+    ● means that p is at most alpha, · that it is larger, and O is a published setting.
     """
     shown = sorted_by_size(specifications)
     if not shown:

@@ -1,6 +1,7 @@
-"""Write the page of a multiverse: one self-contained file, index.html, and the specification curves as figures.
+"""Write the page of a multiverse as one self-contained file, index.html, and the specification curves as figures.
 
-The curve (Simonsohn et al. 2020) shows d of every specification, sorted, above its choices."""
+The curve (Simonsohn et al. 2020) shows the sorted d of all specifications above their choices.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +29,11 @@ if TYPE_CHECKING:
 
 PAGE = "index.html"
 LEFT, WIDTH, ABOVE, ROW, TOP = 190, 720, 150, 13, 10
-"""Pixels of a curve in the page: labels, whole width, height of the part with d, height of a choice's row, margin."""
+"""The dimensions of a curve in the page in pixels: labels, whole width, height of the part with d, height of a
+choice's row, margin.
+"""
 LONGEST, ROW_INCHES = 34, 0.13
-"""Letters of a level's name in a figure, and the height of its row in inches."""
+"""The number of letters of a level's name in a figure, and the height of its row in inches."""
 
 
 def curve_name(model: str, name: str) -> str:
@@ -46,7 +49,7 @@ def write_page(multiverse: Multiverse, folder: Path) -> None:
 
 
 def page(multiverse: Multiverse) -> str:
-    """Return the page; every text in it is escaped."""
+    """Return the page, in which every text is escaped."""
     blocks = list(lists_of(multiverse.topics))
     values = {
         "headline": _headline([block for block, _ in blocks]),
@@ -81,7 +84,7 @@ def page(multiverse: Multiverse) -> str:
 
 
 def _headline(blocks: Sequence[Mapping[str, Any]]) -> str:
-    """Return how many lists have each conclusion, the most frequent first."""
+    """Return how many lists have each conclusion, starting with the most frequent."""
     counts = Counter(block["conclusion"]["kind"] for block in blocks)
     total = len(blocks)
     parts = [f"{kind} in {count} of {total}" for kind, count in counts.most_common()]
@@ -95,7 +98,9 @@ def _headline(blocks: Sequence[Mapping[str, Any]]) -> str:
 def drawn_curve(
     block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]], alpha: float
 ) -> Markup:
-    """Return the specification curve as SVG in the page's colours; one path for all dots of a kind keeps it small."""
+    """Return the specification curve as SVG in the page's colours; all dots of a kind are one path, which keeps it
+    small.
+    """
     shown = sorted_by_size(specifications)
     levels = [(choice, name) for choice, names in block["choices"].items() for name in names]
     reached = [
@@ -158,7 +163,7 @@ def write_curve(
 
 
 def curve(block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]], alpha: float) -> Figure:
-    """Draw d with intervals, and below them a tick in the row of each chosen level.
+    """Draw d with its intervals and, below them, a tick in the row of each chosen level.
 
     Dots with p at most alpha are coloured; published settings have a ring.
     """
@@ -209,7 +214,7 @@ def curve(block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]],
 
 
 def headline(block: Mapping[str, Any]) -> str:
-    """Return the list, the model, and the numbers that matter most."""
+    """Return the word list, the model, and the most important numbers."""
     subject = one_line(f"{block['topic']}: {block['list']} ({block['targets']}), {block['model']}")
     return (
         f"{subject}\n"

@@ -1,4 +1,4 @@
-"""Write the page of a run, report.html: one self-contained file that opens from disk and fetches nothing."""
+"""Write the page of a run, report.html, as one self-contained file that opens from disk and fetches nothing."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def page(
         runs: the runs, read from their folders or in memory.
         comparison: the changes between two runs, from `weatherglass compare --json`.
         multiverse: the topics in the output of `weatherglass multiverse --json`.
-        agreement: how far the metrics agree over several runs; the record of a single run has its own.
+        agreement: the agreement of the metrics over several runs; the record of a single run contains its own.
     """
     layout = lay_out(runs)
     verdicts = [run.verdicts() for run in runs]
@@ -168,7 +168,7 @@ def _run_record(run: Run) -> dict[str, Any]:
         arguments = (f"{name}={value!r}" for name, value in record.get("arguments", {}).items())
         call = f"{record.get('function', '')}({', '.join(arguments)})"
     other_values = [
-        f"Numbers of {name} are its own values, not d; without bias the value is {r.unbiased:g}."
+        f"The numbers of {name} are its own values, not d; without bias, the value is {r.unbiased:g}."
         + (f" They have no p: {r.why_no_p}." if r.why_no_p else "")
         for name, r in {r.metric: r for r in run.results if not r.info.poolable}.items()
     ]

@@ -1,11 +1,12 @@
-"""Pack the data of the page's script: every result in short, and compressed blocks with the details.
+"""Pack the data of the page's script, with a short form of every result and compressed blocks with the details.
 
-Records of one kind are lists of values with their field names once, which the script joins again (`named` in core.js).
+Records of one kind are stored as one list of field names and lists of values, which the script joins again (`named` in
+core.js).
 
 A block is compressed JSON in base64, which the browser decompresses when a result is opened. There is one block for
 each model and metric, and a shared one with every text once and the lists by which results refer to them. Numbers are
-rounded to the precision of a plot: scores to four digits (of sentences three), effect sizes to three decimals, the null
-distribution to two. Printed numbers come from the results, not from these blocks.
+rounded to the precision of a plot: scores to four digits (of sentences three), effect sizes to three decimals, the
+null distribution to two. Printed numbers come from the results, not from these blocks.
 """
 
 from __future__ import annotations
@@ -45,16 +46,17 @@ MARKS = (
 )
 """Each mark of a test with its drawing in kit.html and the outline of its cell."""
 IN_CELLS = 4
-"""Number of marks that are also drawn in the cells of the table; the others would be in most cells."""
+"""The number of marks that are also drawn in the cells of the table; the other marks would be in most cells."""
 NOT_JUDGED = len(MARKS)
-"""The number of the mark of a result whose run is not complete."""
+"""The mark number of a result whose run is not complete."""
 WORD_STEPS, SENTENCE_STEPS = 9999, 999
-"""Scores are stored as integer multiples of the largest |s| divided by one of these: words to four digits; the
-sentences of a word, which are ticks in a plot, to three, so that their mean still has four."""
+"""The divisors of the largest |s| that give the step of stored scores, which are integers. Words have four digits. The
+sentences of a word, which are ticks in a plot, have three digits, so that their mean still has four.
+"""
 EFFECT_STEPS, NULL_STEPS, NULL_EVERY = 1000, 100, 2
-"""Steps of an effect size and of the null distribution, of which every second quantile is drawn."""
+"""The rounding steps of effect sizes and of the null distribution, of which every second quantile is drawn."""
 PROCEDURE = ("permute", "alternative", "ddof")
-"""Fields of the procedure for p and d; a profile may differ in them from the rest of its run."""
+"""Fields of the procedure for p and d, in which a profile may differ from the rest of its run."""
 CHANGE_FIELDS = ("test", "metric", "before", "after", "change", "low", "high", "changed")
 """Fields of a change that the script uses; before and after are the models."""
 
@@ -175,7 +177,9 @@ def flatten(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def short_results(layout: Layout) -> Iterator[dict[str, Any]]:
-    """Yield each result in short; subject, test, metric, mark, method and procedure are numbers in their lists."""
+    """Yield a short form of each result; subject, test, metric, mark, method and procedure are numbers in their
+    lists.
+    """
     marks = {mark: number for number, (mark, _, _) in enumerate(MARKS)}
     methods: dict[str, int] = {}
     procedures: dict[tuple[str, str, int], int] = {}
@@ -215,7 +219,7 @@ def short_results(layout: Layout) -> Iterator[dict[str, Any]]:
 
 
 def _curves(entry: Mapping[str, Any], alpha: float) -> Iterator[dict[str, Any]]:
-    """Yield the specification curve of each word list of a topic on a model: d in order, with its choices."""
+    """Yield the specification curve of each word list of a topic on a model, with sorted d and its choices."""
     for block in entry["lists"]:
         own = [
             one
@@ -244,7 +248,9 @@ def _curves(entry: Mapping[str, Any], alpha: float) -> Iterator[dict[str, Any]]:
 
 
 def paired_subjects(layout: Layout) -> list[tuple[int, int]]:
-    """Return the pairs of models of two runs to show side by side: equal models, or the only one of each."""
+    """Return the pairs of models of two runs that are shown side by side: equal models, or the only model of each
+    run.
+    """
     first, second = ([n for n, s in enumerate(layout.subjects) if s.run == run] for run in (0, 1))
     if len(first) == len(second) == 1:
         return [(first[0], second[0])]
@@ -254,7 +260,7 @@ def paired_subjects(layout: Layout) -> list[tuple[int, int]]:
 
 
 def changes_between(layout: Layout, comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return how d changed from the first run to the second, and whether the interval leaves out 0."""
+    """Return how d changed from the first run to the second, and whether the interval excludes 0."""
     tests = {test.name: number for number, test in enumerate(layout.tests)}
     found = []
     for difference in comparison.get("differences", []):
@@ -290,7 +296,7 @@ class PlacedText(NamedTuple):
 
     role: str
     element: int
-    """The number of its ElementText."""
+    """The number of the text's ElementText."""
 
 
 class Omitted(NamedTuple):
@@ -308,11 +314,11 @@ class Shared(NamedTuple):
     elements: dict[tuple[PlacedText, ...], int]
     left_out: dict[tuple[Omitted, ...], int]
     known: dict[Hashable, int]
-    """The number of a list by a key that is quick to compare, since most results of a test have the same list."""
+    """The number of a list, by a key that is quick to compare, since most results of a test have the same list."""
 
 
 def detail_blocks(runs: Sequence[Run], layout: Layout) -> Iterator[tuple[str, str]]:
-    """Yield name and content of each block: the shared one, then one for each model and metric."""
+    """Yield the name and content of each block: first the shared block, then one for each model and metric."""
     shared = Shared({}, {}, {}, {})
     blocks: dict[int, list[str]] = {}
     for number, (result, (subject, _, metric)) in enumerate(zip(layout.results, layout.places, strict=True)):
@@ -355,7 +361,7 @@ def _details(result: Result, alpha: float, shared: Shared) -> dict[str, Any]:
 
 
 def _packed_scores(result: Result, shared: Shared) -> dict[str, Any]:
-    """Return the scores as whole numbers of steps, None where undefined, and the number of the list of their texts."""
+    """Return the scores as whole numbers of steps (None if undefined), and the number of the list of their texts."""
     scores = np.array([s.score for s in result.scores])
     steps = WORD_STEPS if result.p_elements is None else SENTENCE_STEPS
     undefined = ~np.isfinite(scores)

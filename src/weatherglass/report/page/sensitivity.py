@@ -1,4 +1,4 @@
-"""Show what would change the findings: the words, templates and choices that they depend on."""
+"""Show which words, templates and choices would change the findings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Alternative:
     after: str
     text: str
     result: int | None
-    """The number of the result that shows it; None if it is about many results."""
+    """The number of the result that shows the effect; None if it concerns many results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Opposed:
-    """One test on one model for which two metrics have opposite signs."""
+    """A test on one model for which two metrics have opposite signs."""
 
     test: int
     subject: int
@@ -48,9 +48,9 @@ class Opposed:
     values: tuple[float, float]
     numbers: tuple[int, int]
     strongly: bool
-    """Whether both have p ≤ alpha."""
+    """Whether p ≤ alpha under both metrics."""
     compared: int
-    """Number of results that have several metrics with a sign."""
+    """The number of results that have several signed metrics."""
 
 
 def alternatives(
@@ -87,7 +87,7 @@ def alternatives(
 
 
 def _one_left_out(kind: str, significant: Sequence[Found]) -> Alternative | None:
-    """Return the result whose leave-one-out p, without one word or one template, is largest."""
+    """Return the result with the largest leave-one-out p, without one word or one template."""
     depending = [
         (one, decisive)
         for one in significant
@@ -120,8 +120,8 @@ def _other_attributes(significant: Sequence[Found]) -> Alternative | None:
     example = max(lost, key=lambda one: abs(one.result.effect_size), default=None)
     kept = len(asked) - len(lost)
     text = (
-        f"With the attribute words as a random sample of words of their kind, {kept} of "
-        f"{counted(len(asked), 'result')} {'keeps' if kept == 1 else 'keep'} p ≤ {asked[0].alpha:g}."
+        f"If the attribute words count as a random sample, {kept} of {counted(len(asked), 'result')} "
+        f"{('keeps' if kept == 1 else 'keep')} p ≤ {asked[0].alpha:g}."
     )
     if example:
         p = (
@@ -130,13 +130,15 @@ def _other_attributes(significant: Sequence[Found]) -> Alternative | None:
             else f"p {p_value(example.result.p_random)}"
         )
         d = effect(example.result.effect_size)
-        text += f" The largest that does not: {example.title} in {example.model}, d {d}, {p}."
+        text += f" The largest effect that does not: {example.title} in {example.model}, d {d}, {p}."
     number = example.number if example else None
     return Alternative("Other attribute words", str(len(asked)), counted(kept, "result"), text, number)
 
 
 def _other_targets(significant: Sequence[Found]) -> Alternative | None:
-    """Return two significant tests of one topic and model with opposite directions, the pair farthest apart."""
+    """Return two significant tests of one topic and model with opposite directions, choosing the pair farthest
+    apart.
+    """
     by_topic: dict[tuple[str, str], list[Found]] = {}
     for one in significant:
         if one.result.lean:
@@ -189,7 +191,7 @@ def _single_sentences(found: Sequence[Found]) -> Alternative | None:
 
 
 def _another_metric(layout: Layout, opposed: Sequence[Opposed]) -> Alternative:
-    """Return the result on which two metrics lie farthest apart."""
+    """Return the result on which two metrics differ most."""
     widest = opposed[0]
     return Alternative(
         "The metric",
@@ -203,7 +205,7 @@ def _another_metric(layout: Layout, opposed: Sequence[Opposed]) -> Alternative:
 
 
 def opposite_metrics(layout: Layout, alphas: Sequence[float] = ()) -> list[Opposed]:
-    """Return the results for which two metrics give d of opposite signs, the pair farthest apart first."""
+    """Return the results for which two metrics give d of opposite signs, starting with the pair farthest apart."""
     by_place: dict[tuple[int, int], list[int]] = {}
     for number, (s, t, _) in enumerate(layout.places):
         if layout.results[number].info.poolable and layout.results[number].lean is not None:
@@ -232,7 +234,7 @@ def opposite_metrics(layout: Layout, alphas: Sequence[float] = ()) -> list[Oppos
 
 
 def _multiverse(topics: Sequence[Mapping[str, Any]]) -> Alternative | None:
-    """Return the choice that changes d most, in the topic in which d varies most."""
+    """Return the choice that changes d most, for the topic in which d varies most."""
     entries = [entry for entry in topics if entry.get("specifications")]
     if not entries:
         return None

@@ -1,4 +1,6 @@
-"""Prepare the first screen of the page, a row per topic and model, grouped by outcome, and draw it as an SVG file."""
+"""Prepare the first screen of the page, with a row per topic and model, grouped by outcome, and draw it as an SVG
+file.
+"""
 
 from __future__ import annotations
 
@@ -18,18 +20,20 @@ from weatherglass.report.numbers import counted, effect, percent, to
 from weatherglass.report.view import Layout, Subject
 
 REACH = 2.0
-"""The axis goes from minus this to this; with sets of equal size |d| stays below it."""
+"""The end of the axis, in both directions; with sets of equal size, |d| stays below it."""
 MOST_TOPICS = 24
-"""Largest number of topics in the chart; further topics are only in the table."""
+"""The largest number of topics in the chart; further topics are only in the table."""
 MOST_COLUMNS = 8
-"""Maximum number of columns in each part of the overview; with more, it would not fit on A4 paper."""
+"""The largest number of columns in each part of the overview, so that it fits on A4 paper."""
 WIDTH, MARGIN = 430, 14
-"""Units of a drawing in the page; it is scaled to the width of its column."""
+"""The size of a drawing in the page, in units that are scaled to the width of its column."""
 NAMES, PANEL, ROW, GAP = 230, 210, 46, 24
-"""Pixels of the SVG file: width of the column of topics and of a model, height of a row, space between models."""
+"""The dimensions of the SVG file in pixels: the widths of the column of topics and of a model, the height of a row,
+and the gap between models.
+"""
 STRONG, OPPOSITE, BAND = "#1f5886", "#a44f0d", "#ece9e1"
 INK, SOFT, FAINT, LINE = "#1c2023", "#565c61", "#7b8186", "#e2dfd7"
-"""Colours of the SVG file, those of the light page."""
+"""The colours of the SVG file, which are those of the light page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,36 +55,38 @@ class TopicRow:
     alpha: float
     subject: int
     result: int | None
-    """The number of the result that the verdict rests on most."""
+    """The number of the result on which the verdict depends most."""
     dots: tuple[ResultDot, ...]
     mark: Mark
     symbol: str
     """The drawing of the mark, in kit.html."""
     name: str
-    """The topic, or what a sanity check compares."""
+    """The topic, or the comparison that a sanity check makes."""
     contrast: str
-    """What a positive d means."""
+    """The meaning of a positive d."""
     strong: bool
     """Whether the interval is drawn as a finding, because it excludes 0."""
     why: str
-    """Why the topic has this verdict, in words."""
+    """The reason for the verdict, in words."""
     count: str
     """The number of tests that differ, in words."""
     references: tuple[tuple[str, float], ...]
-    """The reference models with their mean d of these tests."""
+    """The reference models with their mean d over the same tests."""
     band: tuple[float, float] | None
     """The range of the reference models."""
     people: tuple[float, ...]
-    """d of people in the Implicit Association Test."""
+    """The d of people in the Implicit Association Test."""
     placebo: tuple[float, ...]
-    """The ends of the placebo line, where 95 % of random divisions of the attribute words lie; empty if unknown."""
+    """The ends of the placebo line, between which 95 % of random divisions of the attribute words lie; empty if
+    unknown.
+    """
     spoken: str
-    """The drawing in words."""
+    """A description of the drawing in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicGroup:
-    """Rows under one heading: those of one outcome, or with several models those of one topic."""
+    """Rows under one heading, which belong to one outcome or, with several models, to one topic."""
 
     heading: str
     symbol: str
@@ -92,21 +98,21 @@ class TopicGroup:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """The topics of one metric in the order in which they are shown, and the sanity checks."""
+    """The topics of one metric in display order, and the sanity checks."""
 
     topics: list[list[TopicRow]]
-    """A list of rows for each topic, the strongest first, with one row for each model that has it."""
+    """A list of rows for each topic, the strongest first, with one row per model that has it."""
     rows: list[TopicRow]
     """The rows of all topics in `topics`, without sanity checks."""
     checks: list[list[TopicRow]]
     left_out: int
-    """Topics that are not drawn, since there are too many."""
+    """Topics that are not drawn because there are too many."""
     verdicts: list[Verdict]
     alpha: float
 
 
 def x_of(d: float, left: float = MARGIN, right: float = WIDTH - MARGIN) -> str:
-    """Return where d lies on an axis from −REACH to REACH that has its ends at `left` and `right`.
+    """Return the position of d on an axis from −REACH to REACH that has its ends at `left` and `right`.
 
     >>> x_of(0), x_of(7), x_of(0.5, 0, 100)
     ('215', '416', '62.5')
@@ -202,7 +208,9 @@ def _dots(
 
 
 def groups(shown: Chart, names: Sequence[str]) -> list[TopicGroup]:
-    """Return the rows by outcome if there is one model, by topic if there are several; sanity checks come last."""
+    """Return the rows grouped by outcome if there is one model, and by topic if there are several; sanity checks come
+    last.
+    """
     rows = shown.rows
     judged = sum(row.verdict.outcome is not None for row in rows)
     if len(names) == 1:
@@ -242,7 +250,7 @@ class Overview:
 
 
 def overview(shown: Chart, names: Sequence[str]) -> list[Overview]:
-    """Return mark and mean d by topic and model; the columns are whichever of the two are fewer."""
+    """Return the mark and mean d by topic and model; whichever of the two are fewer become the columns."""
     topics = [*shown.topics, *shown.checks]
     cells = {(place, row.subject): row for place, rows in enumerate(topics) for row in rows}
     titles = [rows[0].name for rows in topics]
@@ -260,7 +268,9 @@ def overview(shown: Chart, names: Sequence[str]) -> list[Overview]:
 
 
 def largest(shown: Chart, names: Sequence[str]) -> str:
-    """Return the largest mean d of a robust or limited topic and what it can be compared with; empty without one."""
+    """Return the largest mean d of a robust or limited topic, with what it can be compared with; empty if there is
+    none.
+    """
     strong = [
         row for row in shown.rows if row.verdict.outcome in ("robust", "limited") and row.verdict.effect_size
     ]
@@ -277,7 +287,9 @@ def largest(shown: Chart, names: Sequence[str]) -> str:
 
 
 def topics_figure(shown: Chart, subjects: Sequence[Subject]) -> str:
-    """Return the chart as one SVG file in light colours, topics down and models across; empty without verdicts."""
+    """Return the chart as one SVG file in light colours, with topics down and models across; empty if there are no
+    verdicts.
+    """
     rows = [*shown.topics, *shown.checks]
     if not rows:
         return ""
@@ -315,7 +327,7 @@ def topics_figure(shown: Chart, subjects: Sequence[Subject]) -> str:
 
 
 def _cell(row: TopicRow, left: float, top: float, symbols: Mapping[str, str]) -> Iterator[str]:
-    """Yield the drawing of one row at this place."""
+    """Yield the drawing of one row at the given place."""
     verdict, y = row.verdict, top + 16
     x = partial(x_of, left=left, right=left + PANEL)
     negative = (verdict.effect_size or 0) < 0

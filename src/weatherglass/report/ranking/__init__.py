@@ -1,4 +1,4 @@
-"""Show a ranking audit in the terminal: one sentence, a row per topic, selection, and what else differs."""
+"""Show a ranking audit in the terminal: a sentence, a row per topic, selection rates, and other differences."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from weatherglass.report.layout import Bold, Column, Dim, table_lines, wrapped
 from weatherglass.report.numbers import counted, effect, format_p, p_value, percent, to
 
 WIDEST = 100
-"""Columns of the screen where nothing is cut, as in a pipe."""
+"""The width of the screen, in columns, at which nothing is cut, as in a pipe."""
 CELLS = 21
-"""Columns of the axis from 0 to 1."""
+"""The width of the axis from 0 to 1, in columns."""
 MOST_TOPICS, MOST_NAMES = 3, 8
-"""Topics and names that a sentence lists."""
+"""The number of topics and names that a sentence lists."""
 
 
 def lines_of(ranking: Ranking, width: int, every: bool = False) -> Iterator[str]:
@@ -26,7 +26,7 @@ def lines_of(ranking: Ranking, width: int, every: bool = False) -> Iterator[str]
 
     Args:
         ranking: the results.
-        width: columns of the terminal.
+        width: the width of the terminal in columns.
         every: whether to print the topics of every two groups, not only of those with the clearest difference.
     """
     width = min(width, WIDEST)
@@ -63,7 +63,7 @@ def _model_lines(ranking: Ranking, model: str, label: str, width: int, every: bo
 
 
 def headline(overall: Sequence[GroupComparison]) -> GroupComparison:
-    """Return the comparison of two groups with the smallest p; pairs come before comparisons with the rest.
+    """Return the comparison of two groups with the smallest p; pairs of groups come before comparisons with the rest.
 
     The order of given variants states which two are compared first.
     """
@@ -131,7 +131,7 @@ def _drawn(row: GroupComparison) -> str:
 
 
 def sentence(row: GroupComparison, rows: Sequence[GroupComparison], alpha: float) -> str:
-    """Return what a comparison over all contexts shows, in one or two sentences.
+    """Return one or two sentences on what a comparison over all contexts shows.
 
     Args:
         row: the comparison.
@@ -161,7 +161,9 @@ def sentence(row: GroupComparison, rows: Sequence[GroupComparison], alpha: float
     against_it = [one for one in topics if (one.win_rate > 0.5) is not ahead]
     but = f" But {there}." if (there := _standing_out(against_it, alpha)) else ""
     said = {
-        Outcome.ROBUST: f"{start}. Other queries and passages like these would show it, on average.{but}",
+        Outcome.ROBUST: (
+            f"{start}. Other queries and passages of this kind would, on average, also show it.{but}"
+        ),
         Outcome.LIMITED: f"{start}. {_limit(row)}{but}",
         Outcome.CONFLICTING: f"Topics disagree: {_standing_out(topics, alpha)}. Over all topics, {size}.",
         Outcome.ISOLATED: f"Single topics stand out: {_standing_out(topics, alpha)}. Over all topics, {size}.",
@@ -174,19 +176,22 @@ def sentence(row: GroupComparison, rows: Sequence[GroupComparison], alpha: float
 
 def _limit(row: GroupComparison) -> str:
     if row.limit == ONE_NAME:
-        return f"It depends on single names: without {row.deciding[0]}, p is above the significance level."
+        return f"The result depends on single names: without {row.deciding[0]}, p is above the significance level."
     if row.limit == ONE_QUERY:
         return (
             f"It depends on single queries: without '{row.deciding[0]}', p is above the significance level."
         )
     if row.limit == OTHER_SLOTS:
         slots = ", ".join(f"{{{slot}}}" for slot in row.differing_slots)
-        return f"The groups also differ in {slots}, which all names of a group share: p does not account for that."
-    return "Whether other queries and passages like these would show it is unknown."
+        return (
+            f"The groups also differ in {slots}, which all names of a group share; p does not account "
+            "for this."
+        )
+    return "It is unknown whether other queries and passages of this kind would show it."
 
 
 def _standing_out(topics: Sequence[GroupComparison], alpha: float) -> str:
-    """Return which topics are significant after correction, by the group that ranks higher."""
+    """Return the topics that are significant after correction, by the group that ranks higher."""
     found = [one for one in _sorted(topics) if one.p_adjusted is not None and one.p_adjusted <= alpha]
     parts = []
     for ahead, group in ((True, "x"), (False, "y")):
@@ -217,11 +222,11 @@ def notes(ranking: Ranking, row: GroupComparison) -> Iterator[str]:
             yield f"Interaction, {one.contrast}: {effect(one.value)} of mean rank ({ends})."
     if dropped := ranking.record.get("dropped_names", {}).get(row.model):
         listed = ", ".join(dropped[:MOST_NAMES]) + (", …" if len(dropped) > MOST_NAMES else "")
-        yield f"{counted(len(dropped), 'name')} dropped, because the model does not know them: {listed}."
+        yield f"{counted(len(dropped), 'name')} dropped because the model does not know them: {listed}."
     if row.p_copies is not None and row.p_copies < row.p:
         yield (
-            f"Counting every copy as a candidate would give p = {p_value(row.p_copies)} (chi-square), which is too "
-            "small: copies with one name are not independent."
+            f"Counting every copy as a candidate would give p = {p_value(row.p_copies)} (chi-square), "
+            "which is too small, because copies with the same name are not independent."
         )
 
 
@@ -241,7 +246,7 @@ def _variant_notes(row: GroupComparison) -> Iterator[str]:
 
 
 def selection_sentence(row: GroupComparison, settings: Mapping[str, Any]) -> str:
-    """Return how often each group is selected, and what the four-fifths rule says."""
+    """Return a sentence on how often each group is selected, and on the four-fifths rule."""
     top = settings.get("top", 0.1)
     pool = f"top {percent(top)}" if top < 1 else counted(int(top), "place")
     x, y = (percent(round(rate, 3)) for rate in (row.selected_x, row.selected_y))
@@ -253,7 +258,7 @@ def selection_sentence(row: GroupComparison, settings: Mapping[str, Any]) -> str
         interval = f" ({to(row.impact_ratio_low, row.impact_ratio_high)})"
     rule = {
         "fails": "it fails the four-fifths rule (0.8)",
-        "not decided": "whether it fails the four-fifths rule (0.8) is not decided",
+        "not decided": "it is undecided whether it fails the four-fifths rule (0.8)",
         "passes": "it passes the four-fifths rule (0.8)",
         "": "both groups are selected equally",
     }[row.four_fifths]
@@ -261,7 +266,9 @@ def selection_sentence(row: GroupComparison, settings: Mapping[str, Any]) -> str
 
 
 def pieces_sentence(row: GroupComparison) -> str | None:
-    """Return how the tokenizer splits the names, and the win rate at an equal number of pieces; None if unknown."""
+    """Return a sentence on how the tokenizer splits the names, with the win rate at equal numbers of pieces; None if
+    unknown.
+    """
     if row.pieces_x is None or row.pieces_y is None or row.win_rate_pieces is None:
         return None
     matched = ""

@@ -1,4 +1,4 @@
-"""Make the page of a ranking audit: one self-contained file with a forest of win rates and a strip of names."""
+"""Make the page of a ranking audit as one self-contained file with a forest of win rates and a strip of names."""
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ if TYPE_CHECKING:
 
 PAGE = "index.html"
 WIDTH, LEFT, RIGHT, TOP, ROW = 720, 190, 20, 30, 26
-"""Pixels of a figure: whole width, margins on the left, on the right and above, height of a row."""
+"""The dimensions of a figure in pixels: the whole width, the margins on the left, on the right and above, and the
+height of a row.
+"""
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 SIX = 6
-"""Names whose places an example shows."""
+"""The number of names whose places an example shows."""
 MANY_PIECES = 3
-"""Names of at least this many pieces look the same."""
+"""The number of pieces from which names are drawn alike."""
 
 
 def write_page(ranking: Ranking, folder: Path) -> None:
@@ -40,7 +42,7 @@ def write_page(ranking: Ranking, folder: Path) -> None:
 
 
 def page(ranking: Ranking) -> str:
-    """Return the page; every text in it is escaped."""
+    """Return the page, in which every text is escaped."""
     models = list(dict.fromkeys(one.model for one in ranking.comparisons))
     values = {
         "level": percent(1 - ranking.alpha),
@@ -57,7 +59,7 @@ def page(ranking: Ranking) -> str:
 
 
 def _audit(ranking: Ranking, model: str, label: str, number: int) -> dict[str, Any]:
-    """Return what the page shows of one model."""
+    """Return the content of the page for one model."""
     rows = [one for one in ranking.comparisons if one.model == model]
     overall = [one for one in rows if one.topic == OVERALL]
     first = headline(overall)
@@ -80,7 +82,7 @@ def _audit(ranking: Ranking, model: str, label: str, number: int) -> dict[str, A
 
 
 def _example(ranking: Ranking, example: Example, names: Sequence[RankedName]) -> dict[str, Any]:
-    """Return a passage and its places under some names, from the highest to the lowest."""
+    """Return a passage and its ranks under some names, from the highest to the lowest."""
     passages = ranking.record.get("materials", {}).get("passages", ())
     group = {one.name: one.group for one in names}
     ordered = sorted(example.places.items(), key=lambda item: item[1])
@@ -123,14 +125,16 @@ def _signed(similarity: dict[str, float], x: str, y: str) -> str:
 
 
 def _forest_rows(rows: Sequence[GroupComparison]) -> list[GroupComparison]:
-    """Return the topics of the two groups with the smallest p, the highest win rate first, then all topics."""
+    """Return the topics of the two groups with the smallest p, starting with the highest win rate, followed by all
+    topics.
+    """
     first = headline([one for one in rows if one.topic == OVERALL])
     topics = [one for one in rows if (one.x, one.y) == (first.x, first.y) and one.topic != OVERALL]
     return [*sorted(topics, key=lambda one: -one.win_rate), first]
 
 
 def _cells(one: GroupComparison) -> dict[str, str]:
-    """Return the cells of a comparison in the table of all of them."""
+    """Return the cells of a comparison for the table of all comparisons."""
     return {
         "topic": "all topics" if one.topic == OVERALL else one.topic,
         "x": one.x,
@@ -152,7 +156,9 @@ def _x(share: float) -> float:
 
 
 def forest(rows: Sequence[GroupComparison]) -> Markup:
-    """Draw the win rate of each comparison from 0 to 1: mark, interval, and a thin interval for random contexts."""
+    """Draw the win rate of each comparison from 0 to 1, with a mark, an interval, and a thin interval for random
+    contexts.
+    """
     parts = []
     for number, one in enumerate(rows):
         y = TOP + ROW * number + ROW // 2
@@ -171,7 +177,9 @@ def forest(rows: Sequence[GroupComparison]) -> Markup:
 
 
 def strip(names: Sequence[RankedName]) -> Markup:
-    """Draw every name at the share of all names that it outranks, a row per group, by its number of pieces."""
+    """Draw every name at the share of all names that it outranks, with a row per group and a style by number of
+    pieces.
+    """
     groups = list(dict.fromkeys(one.group for one in names))
     parts = []
     for number, group in enumerate(groups):
@@ -215,11 +223,11 @@ def _figure(parts: Sequence[str], rows: int, label: str) -> Markup:
 
 
 def figure_of(rows: Sequence[GroupComparison], alpha: float) -> Figure:
-    """Return the same forest as a figure of matplotlib.
+    """Return the same forest as a matplotlib figure.
 
     Args:
         rows: all comparisons of one model.
-        alpha: coloured intervals leave out 0.5 at this level.
+        alpha: the level at which coloured intervals exclude 0.5.
     """
     from matplotlib.figure import Figure
 

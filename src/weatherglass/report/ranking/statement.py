@@ -1,4 +1,6 @@
-"""Write the impact statement of a ranking audit: what was tested, selection rates, impact ratios, dates and hashes."""
+"""Write the impact statement of a ranking audit, with what was tested, selection rates, impact ratios, dates and
+hashes.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ RULE = (
 
 
 def statement(ranking: Ranking) -> dict[str, Any]:
-    """Return the statement as plain values, as statement.json has them."""
+    """Return the statement as plain values, in the form of statement.json."""
     record = ranking.record
     materials = record.get("materials", {})
     settings = record.get("settings", {})

@@ -1,7 +1,7 @@
-"""Draw the figures of a study from its tables; no number is computed here.
+"""Draw the figures of a study from its tables, without computing any number.
 
 `FigurePlan.published` has the numbers of the corresponding figures in the reproduction of Du et al.; where the paper
-has a figure per corpus, ours has a panel per corpus.
+has a figure per corpus, weatherglass draws a panel per corpus.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from weatherglass.storage.atomic import whole_file
 Tables = Mapping[str, pl.DataFrame]
 
 LOWEST_ALPHA = -1.0
-"""Lower end of the axis; alpha has no lower bound."""
+"""The lower end of the axis, since alpha has no lower bound."""
 
 RETEST_BY_LIST = FigurePlan(
     "test-retest",
@@ -165,8 +165,8 @@ RATER_BY_PAIR = FigurePlan(
 SEED_BATCHES = FigurePlan(
     "seed-batches",
     "Are the seeds enough? Disjoint batches",
-    "Test–retest of the frequent words, estimated from disjoint batches of seeds: where the boxes of one size differ, "
-    "that many seeds are too few.",
+    "Test–retest of the frequent words, estimated from disjoint batches of seeds: if the boxes for one "
+    "number of seeds differ, that number is too small.",
     "ICC(2,1)",
     "median",
     THRESHOLDS[RETEST],
@@ -174,8 +174,8 @@ SEED_BATCHES = FigurePlan(
 SEED_NUMBERS = FigurePlan(
     "seed-numbers",
     "Are the seeds enough? Estimate by number of seeds",
-    "Median test–retest of the frequent words with the medians of the interval's ends. Open symbols: more seeds than "
-    "there are, extrapolated by the formula of the interval.",
+    "Median test–retest of the frequent words with the medians of the interval's ends. Open symbols: "
+    "extrapolated to more seeds with the formula of the interval.",
     "ICC(2,1)",
     "icc",
     THRESHOLDS[RETEST],
@@ -214,7 +214,9 @@ PLANS = (
 
 
 def drawings(tables: Tables) -> Iterator[Drawing]:
-    """Draw every figure of a study: for each set of base pairs and algorithm, then for each set over all algorithms."""
+    """Draw every figure of a study, first for each set of base pairs and algorithm, then for each set over all
+    algorithms.
+    """
     conditions = tables["summary"].select("pairs", "algorithm").unique(maintain_order=True)
     for pairs, algorithm in conditions.iter_rows():
         condition = (pl.col("pairs") == pairs) & (pl.col("algorithm") == algorithm)
@@ -231,19 +233,21 @@ def drawings(tables: Tables) -> Iterator[Drawing]:
 
 
 def _compared(rows: pl.DataFrame, column: str = "rule") -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Return the rows of the rules that are compared with one another, and their names in the study's order."""
+    """Return the rows and the names of the rules that are compared with one another, in the study's order."""
     rules = raters(rows[column].unique(maintain_order=True).to_list())
     return rows.filter(pl.col(column).is_in(rules)), rules
 
 
 def retest_boxes(plan: FigurePlan, table: str, tables: Tables, subject: FigureSubject) -> Iterator[Drawing]:
-    """Draw test–retest by target list and rule, from the table of words or of base pairs."""
+    """Draw test–retest reliability by target list and rule, from the table of words or of base pairs."""
     rows, rules = _compared(tables[table].filter(pl.col("measure") == "test–retest"), "by")
     yield from panels(plan, subject, rows, lambda axes, part: boxes(axes, part, "list", "by", rules))
 
 
 def rater_boxes(plan: FigurePlan, table: str, tables: Tables, subject: FigureSubject) -> Iterator[Drawing]:
-    """Draw inter-rater consistency by target list and corpus, in a panel for raw and one for standardised scores."""
+    """Draw inter-rater consistency by target list and corpus, with a panel for raw scores and one for standardised
+    scores.
+    """
     rows = tables[table].filter(pl.col("measure") == "inter-rater")
     corpora = _estimated_corpora(rows)
     yield from panels(plan, subject, rows, lambda axes, part: boxes(axes, part, "list", "corpus", corpora))
@@ -254,7 +258,7 @@ def _estimated_corpora(rows: pl.DataFrame) -> list[str]:
 
 
 def consistency_over_algorithms(tables: Tables, subject: FigureSubject) -> Iterator[Drawing]:
-    """Draw internal consistency of queries and base pairs: a box over algorithms and rules, by corpus."""
+    """Draw the internal consistency of queries and base pairs as boxes over algorithms and rules, by corpus."""
     rows = tables["summary_consistency"].filter(pl.col("pairs") == subject.pairs)
     corpora = _estimated_corpora(rows)
     queries = rows["query"].unique(maintain_order=True).to_list()
@@ -267,7 +271,7 @@ def consistency_over_algorithms(tables: Tables, subject: FigureSubject) -> Itera
 
 
 def each_pair(plan: FigurePlan, measure: str, tables: Tables, subject: FigureSubject) -> Iterator[Drawing]:
-    """Draw a measure of each base pair: a box over corpora, algorithms and, for test–retest, rules."""
+    """Draw a measure of each base pair as a box over corpora, algorithms and, for test–retest reliability, rules."""
     own = (pl.col("pairs") == subject.pairs) & (pl.col("measure") == measure)
     rows = tables["summary_each_pair"].filter(own)
 
@@ -279,7 +283,7 @@ def each_pair(plan: FigurePlan, measure: str, tables: Tables, subject: FigureSub
 
 
 def consistency_by_query(tables: Tables, subject: FigureSubject) -> Iterator[Drawing]:
-    """Draw internal consistency by query, and of the base pairs."""
+    """Draw the internal consistency of each query and of the base pairs."""
     # The interval in the claims covers other base pairs; that of the formula covers only other words.
     judged = tables["claims"].filter((pl.col("claim") == ENSEMBLE) & pl.col("median").is_finite())
     named = judged.rename({"by": "rule", "median": "alpha"}).with_columns(query=pl.lit(BASE_PAIRS))
@@ -295,7 +299,7 @@ def consistency_by_query(tables: Tables, subject: FigureSubject) -> Iterator[Dra
 
 
 def retest_by_pair(tables: Tables, subject: FigureSubject) -> Iterator[Drawing]:
-    """Draw test–retest of each base pair over the whole vocabulary."""
+    """Draw the test–retest reliability of each base pair over the whole vocabulary."""
     rows, rules = _compared(tables["test_retest_pairs"].filter(pl.col("list") == VOCABULARY_LIST))
     yield from panels(
         RETEST_BY_PAIR, subject, rows, lambda axes, part: points(axes, part, "pair", "rule", rules, "icc")
@@ -303,7 +307,7 @@ def retest_by_pair(tables: Tables, subject: FigureSubject) -> Iterator[Drawing]:
 
 
 def rater_by_pair(tables: Tables, subject: FigureSubject) -> Iterator[Drawing]:
-    """Draw inter-rater consistency of each base pair over the whole vocabulary."""
+    """Draw the inter-rater consistency of each base pair over the whole vocabulary."""
     rows = tables["inter_rater_pairs"].filter(pl.col("list") == VOCABULARY_LIST)
     yield from panels(
         RATER_BY_PAIR, subject, rows, lambda axes, part: points(axes, part, "pair", "scale", SCALES, "icc")
@@ -332,7 +336,7 @@ def seed_numbers(tables: Tables, subject: FigureSubject) -> Iterator[Drawing]:
 
 
 def by_frequency(tables: Tables, subject: FigureSubject) -> Iterator[Drawing]:
-    """Draw reliability by class of frequency, corpora side by side; nothing for a single corpus."""
+    """Draw reliability by frequency class, with corpora side by side; draw nothing for a single corpus."""
     rows = tables["corpus_curves"]
     if rows.is_empty() or rows["corpus"].n_unique() < 2:
         return
@@ -360,17 +364,17 @@ FIGURES: tuple[Draw, ...] = (
     seed_numbers,
     by_frequency,
 )
-"""The figures of every set of base pairs and algorithm."""
+"""The figures for every set of base pairs and algorithm."""
 FIGURES_OF_A_SET: tuple[Draw, ...] = (
     consistency_over_algorithms,
     partial(each_pair, RETEST_OF_EACH_PAIR, "test–retest"),
     partial(each_pair, RATER_OF_EACH_PAIR, "inter-rater"),
 )
-"""The figures of every set of base pairs, over all corpora and algorithms."""
+"""The figures for every set of base pairs, over all corpora and algorithms."""
 
 
 def remove_outdated_figures(folder: Path, drawn: Collection[str]) -> None:
-    """Remove figures that the study no longer has, after a change of its file; other files are kept."""
+    """Remove figures that the study no longer has after a change of its file; other files are kept."""
     prefixes = (*(f"{plan.name}-" for plan in PLANS), "regression-")
     for path in folder.glob("*.*"):
         if path.suffix in (".png", ".svg") and path.name.startswith(prefixes) and path.stem not in drawn:

@@ -36,7 +36,7 @@ from weatherglass.storage.atomic import write_whole
 GOOD = (RETEST, CONSISTENCY, ENSEMBLE)
 """Claims that are good news if they hold, unlike the claim that the rules disagree."""
 STATIC_ROWS = 40
-"""Rows of the table of words without a script, and at first in study.js."""
+"""The number of rows of the table of words without a script, and initially in study.js."""
 COLOURS = {
     "#000000": "var(--ink)",
     "#ffffff": "var(--paper)",
@@ -52,7 +52,7 @@ COLOURS = {
     "#3d7a3d": "var(--good)",
     "#009e73": "var(--good)",
 }
-"""Colours of the page by colours of the drawing; the others are legible on light and dark backgrounds."""
+"""The page's colours by colour of the drawing; the other colours are legible on light and dark backgrounds."""
 Figures = Sequence[tuple[Drawing, Path]]
 
 
@@ -62,7 +62,7 @@ class ShownFigure:
 
     drawing: Drawing
     place: str
-    """Its HTML id, without spaces."""
+    """The HTML id of the figure, without spaces."""
     svg: str
     """The drawing as an element, in the colours of the page."""
 
@@ -75,7 +75,7 @@ def write_page(
     facts: Sequence[tuple[str, str]],
     explanations: Mapping[str, Explanation],
 ) -> None:
-    """Write the page; every text in it is escaped."""
+    """Write the page, in which every text is escaped."""
     shown = figures_by_pairs(figures, sets_of_pairs(tables))
     summary = summarise(study, tables)
     words = words_for_script(study, tables)
@@ -132,7 +132,7 @@ def number(value: float | None, digits: int = 2) -> str:
 
 
 def figures_by_pairs(figures: Figures, order: Sequence[str]) -> dict[str, list[ShownFigure]]:
-    """Return the figures by set of base pairs, sorted by kind; those of all algorithms come last."""
+    """Return the figures by set of base pairs, sorted by kind; figures of all algorithms come last."""
     kinds = list(dict.fromkeys(drawing.kind for drawing, _ in figures))
     ordered = sorted(
         (_shown(drawing, file, number) for number, (drawing, file) in enumerate(figures)),
@@ -152,7 +152,7 @@ def themed(svg: str, number: int, spoken: str) -> str:
 
     Args:
         svg: a file that matplotlib wrote, with text as text.
-        number: the number of the figure in the page, so that ids of two figures differ.
+        number: the number of the figure in the page, so that the ids of two figures differ.
         spoken: a description for screen readers.
     """
     drawing = svg[svg.index("<svg") :]

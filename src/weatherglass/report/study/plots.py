@@ -1,4 +1,4 @@
-"""Draw a study's figures: rows of panels with boxes or with points and intervals, and the coefficient plot."""
+"""Draw a study's figures: rows of panels with boxes or with points and intervals, and a coefficient plot."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from weatherglass.reliability.regression.tables import ESTIMATES
 from weatherglass.reliability.scoring import RULES
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
-"""Palette of Okabe & Ito, safe for colour-blind readers."""
+"""The palette of Okabe & Ito, which is safe for colour-blind readers."""
 LABELS = {"sgns": "SGNS", "cbow": "CBOW", "glove": "GloVe", "sgns-window": "SGNS by windows"}
-"""Names of algorithms for readers."""
+"""Readable names of algorithms."""
 BOX = {
     "whislo": "low_whisker",
     "q1": "lower_quartile",
@@ -34,11 +34,11 @@ STYLES = {
     "with word": ("s", "#c4570a", 0.09),
     "weighted": ("^", "#3d7a3d", -0.09),
 }
-"""Marker, colour and vertical offset by regression model; the colours are safe for colour-blind readers."""
+"""The marker, colour and vertical offset of each regression model; the colours are safe for colour-blind readers."""
 BELOW = -0.27
-"""Vertical offset of the reproduced estimates, so that they do not cover those of a model."""
+"""The vertical offset of the reproduced estimates, so that they do not cover those of a model."""
 LETTERS_PER_INCH = 11
-"""Letters of a title per inch."""
+"""The number of letters per inch of a title."""
 Rows = list[dict[str, Any]]
 Legend = list[tuple[str, str]]
 """Names with their colours."""
@@ -52,21 +52,21 @@ class FigurePlan:
     title: str
     caption: str
     unit: str
-    """Label of the vertical axis."""
+    """The label of the vertical axis."""
     value: str
     """The column that is drawn; rows without it are left out."""
     threshold: float
-    """Position of the dashed line; NaN for none."""
+    """The position of the dashed line; NaN for none."""
     by: str = "corpus"
-    """The column whose values have a panel each."""
+    """The column with one panel per value."""
     bottom: float | None = None
-    """Lowest end of the vertical axis."""
+    """The lowest end of the vertical axis."""
     across: str = ""
-    """Label of the horizontal axis, if it needs one."""
+    """The label of the horizontal axis, if it needs one."""
     panel_width: float = 4.2
-    """Width of a panel in inches."""
+    """The width of a panel in inches."""
     published: Mapping[str, str] = field(default_factory=dict)
-    """By key of the subject, the numbers of the figures in the reproduction of Du et al. (2021)."""
+    """The numbers of the corresponding figures in the reproduction of Du et al. (2021), by key of the subject."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class FigureSubject:
 
     pairs: str
     algorithm: str = ""
-    """Empty if one figure shows all algorithms."""
+    """The algorithm; empty if one figure shows all algorithms."""
 
     @property
     def key(self) -> str:
@@ -89,23 +89,23 @@ class FigureSubject:
 
 @dataclass(frozen=True)
 class Drawing:
-    """One figure, with what a reader needs to understand it."""
+    """One figure, with the texts that a reader needs to understand it."""
 
     kind: str
-    """Title of the kind of figure, without its subject."""
+    """The title of the kind of figure, without its subject."""
     subject: FigureSubject
     name: str
     title: str
     caption: str
     spoken: str
-    """Text for screen readers."""
+    """The text for screen readers."""
     figure: Figure
     published: str = ""
-    """The numbers of the figures in the reproduction of Du et al. that show the same; empty if there are none."""
+    """The numbers of the corresponding figures in the reproduction of Du et al.; empty if there are none."""
 
 
 def label(name: str) -> str:
-    """Return the name of a rule, algorithm, list or set of base pairs for readers, without underscores."""
+    """Return the readable name of a rule, algorithm, list or set of base pairs, without underscores."""
     if name in RULES:
         return RULES.get(name).label
     return LABELS.get(name, name.replace("_", " "))
@@ -114,7 +114,7 @@ def label(name: str) -> str:
 def panels(
     plan: FigurePlan, subject: FigureSubject, rows: pl.DataFrame, draw: Callable[[Axes, Rows], Legend]
 ) -> Iterator[Drawing]:
-    """Yield a row of panels, each filled with its rows by `draw`; nothing if no panel has an estimate."""
+    """Yield a row of panels, each filled with its rows by `draw`; yield nothing if no panel has an estimate."""
     by_corpus = "corpus" in rows.columns
     corpora = rows["corpus"].unique(maintain_order=True).to_list() if by_corpus else []
     rows = rows.filter(pl.col(plan.value).is_finite())
@@ -185,7 +185,9 @@ def _legend(figure: Figure, entries: Legend) -> None:
 def _groups(
     rows: Rows, across: str, within: str, order: Sequence[str], groups: Sequence[str]
 ) -> Iterator[tuple[float, str, dict[str, Any]]]:
-    """Yield position, colour and row of each element: groups side by side, elements in order within a group."""
+    """Yield the position, colour and row of each element, with groups side by side and elements in order within a
+    group.
+    """
     width = 0.8 / len(order)
     for row in rows:
         member = list(order).index(row[within])
@@ -222,7 +224,7 @@ def boxes(
     """Draw a box per row.
 
     Args:
-        groups: the labels of the axis, including those without a row; by default those of the rows.
+        groups: the labels of the axis, including those without a row; by default, the labels of the rows.
     """
     groups = groups or _names(rows, across)
     for place, colour, row in _groups(rows, across, within, order, groups):
@@ -256,8 +258,8 @@ def points(
     """Draw points with their intervals.
 
     Args:
-        bottom: points below it are drawn there as triangles.
-        groups: the labels of the axis, including those without a row; by default those of the rows.
+        bottom: the value below which points are drawn as triangles at the bottom.
+        groups: the labels of the axis, including those without a row; by default, the labels of the rows.
     """
     groups = groups or _names(rows, across)
     for place, colour, row in _groups(rows, across, within, order, groups):
@@ -277,7 +279,9 @@ def points(
 
 
 def coefficient_drawing(explanation: Explanation, pairs: str) -> Drawing:
-    """Draw a panel per reliability: a line per coefficient, a diamond if the reproduction has its estimate."""
+    """Draw a panel per reliability, with a line per coefficient, and a diamond if the reproduction has its
+    estimate.
+    """
     names = [name for name in ESTIMATES if any(_plotted(part, name) for part in explanation.parts)]
     panels = max(1, len(explanation.parts))
     figure = Figure(figsize=(2 + 4.2 * panels, 1.6 + 0.36 * len(names)), layout="constrained")
@@ -296,9 +300,10 @@ def coefficient_drawing(explanation: Explanation, pairs: str) -> Drawing:
         subject,
         f"regression-{subject.key}",
         f"{kind} {str(subject).capitalize()}",
-        "Estimates of the multilevel regression with 95 % intervals: how much a word's reliability changes with one "
-        "standard deviation of a feature, or against the reference (DB/WA, adjective). Hollow diamonds: the "
-        "estimates in the reproduction of Du et al. (2021), for gender pairs on other corpora.",
+        "Estimates of the multilevel regression with 95 % intervals: the change of a word's reliability "
+        "with one standard deviation of a feature, or relative to the reference (DB/WA, adjective). Hollow "
+        "diamonds: the estimates in the reproduction of Du et al. (2021), for gender pairs on other "
+        "corpora.",
         f"{len(names)} estimates of each model with their intervals, which are also in the table",
         figure,
     )
@@ -341,7 +346,7 @@ def _panel(axis: Axes, part: Part, names: Sequence[str]) -> None:
         zorder=1.5,
     )
     axis.set_title(f"{part.reliability}: {next(iter(part.models.values())).fit.rows:,} rows", fontsize=10)
-    axis.set_xlabel("change of the score, per standard deviation or against the reference", fontsize=8)
+    axis.set_xlabel("change of the score, per standard deviation or relative to the reference", fontsize=8)
     axis.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
     axis.tick_params(axis="y", length=0)
     for side in ("top", "right", "left"):

@@ -1,4 +1,4 @@
-"""Arrange the tables of a study as matrices for the page, with names for readers; no number is computed here."""
+"""Arrange the tables of a study as matrices for the page, with readable names, without computing any number."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class ClaimMatrix:
-    """A claim with its verdict, what it is judged by, and its conditions by set of base pairs."""
+    """A claim with its verdict, its criterion, and its conditions by set of base pairs."""
 
     verdict: ClaimVerdict
     by: Sequence[str]
     groups: Mapping[str, Sequence[ClaimRow]]
     incomplete: bool
-    """Whether something could not be estimated."""
+    """Whether a value could not be estimated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Rows by set of base pairs; each has its names, and a cell for every column."""
+    """Rows by set of base pairs, each with its names and a cell for every column."""
 
     columns: Sequence[Any]
     groups: Mapping[str, Sequence[tuple[Sequence[str], Sequence[Any]]]]
@@ -61,9 +61,9 @@ class SeedGroup:
     pairs: str
     lowest: float
     highest: float
-    """Median test–retest with all seeds, over the conditions."""
+    """The median test–retest reliability with all seeds, over the conditions."""
     sentences: Sequence[tuple[str, str]]
-    """For each condition, its name and the sentence on the number of seeds."""
+    """The name of each condition, and the sentence on its number of seeds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,9 @@ def claim_matrices(tables: Tables) -> list[ClaimMatrix]:
 
 
 def coverage_matrix(tables: Tables) -> Matrix:
-    """Return the number of base pairs that occur, with a row per set, its size first, and a column per corpus."""
+    """Return the number of base pairs that occur, with a row per set, starting with its size, and a column per
+    corpus.
+    """
     rows = read_rows(tables["pairs"], PairCoverage)
     corpora = list(dict.fromkeys(row.corpus for row in rows))
     groups = {}
@@ -118,7 +120,7 @@ def coverage_matrix(tables: Tables) -> Matrix:
 
 
 def _present(rows: Sequence[PairCoverage]) -> str:
-    """Return one number, unless the vocabularies of the algorithms differ."""
+    """Return one number, or a range if the vocabularies of the algorithms differ."""
     if len({row.present for row in rows}) == 1:
         return str(rows[0].present)
     return ", ".join(f"{label(row.algorithm)} {row.present}" for row in rows) or "–"
@@ -150,7 +152,7 @@ def set_comparisons(tables: Tables) -> dict[tuple[str, str], list[SetComparison]
 
 @dataclass(frozen=True, slots=True)
 class CorpusRow:
-    """Two corpora compared, and the words whose reliability differs most."""
+    """A comparison of two corpora, with the words whose reliability differs most."""
 
     pair: CorpusPair
     better_first: Sequence[str]
@@ -158,7 +160,7 @@ class CorpusRow:
 
 
 def corpus_rows(tables: Tables, most: int = 6) -> dict[str, list[CorpusRow]]:
-    """Return the comparisons of two corpora by set of base pairs, with the words that are more reliable in each."""
+    """Return the comparisons of corpora by set of base pairs, with the words that are more reliable in each corpus."""
     rows = read_rows(tables["corpus_pairs"], CorpusPair) if "corpus_pairs" in tables else []
     if not rows:
         return {}
@@ -185,7 +187,7 @@ def _two_rules(names: str) -> Sequence[str]:
 
 
 def _words(rows: Sequence[Correlation]) -> str:
-    """Return one number, unless the vocabularies of the algorithms differ."""
+    """Return one number, or a range if the vocabularies of the algorithms differ."""
     numbers = sorted({row.words for row in rows})
     return f"{' to '.join(f'{number:,}' for number in (numbers[0], numbers[-1])[: len(numbers)])} words"
 
@@ -209,7 +211,7 @@ def seed_groups(tables: Tables) -> list[SeedGroup]:
 
 
 def missing_entries(tables: Tables) -> list[MissingEntries]:
-    """Return the entries of each list that do not occur in a corpus, whose algorithms share a vocabulary."""
+    """Return the entries of each list that do not occur in a corpus; the algorithms of a corpus share a vocabulary."""
     found: dict[tuple[str, str, str], dict[str, None]] = {}
     for row in read_rows(tables["missing"], Missing) if "missing" in tables else ():
         found.setdefault((row.corpus, row.kind, row.name), {})[row.entry] = None

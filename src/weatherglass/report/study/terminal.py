@@ -1,4 +1,4 @@
-"""Show a study in the terminal: the answer, which published claims hold, and what the regressions explain."""
+"""Show a study in the terminal: the answer, the published claims that hold, and what the regressions explain."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 def answer_lines(study: Study, tables: Mapping[str, pl.DataFrame], width: int) -> Iterator[str]:
-    """Yield lines on whether scores are reliable, with the study's own lists first, and whether seeds are enough."""
+    """Yield lines on whether scores are reliable, starting with the study's own lists, and whether seeds are
+    enough.
+    """
     from weatherglass.report.study.tables import seed_groups
     from weatherglass.report.study.words import STABLE, answer, summarise
 
@@ -55,15 +57,16 @@ def answer_lines(study: Study, tables: Mapping[str, pl.DataFrame], width: int) -
         )
         number = f"{len(group.sentences)} condition{'s' if len(group.sentences) > 1 else ''}"
         line = (
-            f"Are the seeds enough ({_spoken(group.pairs)} pairs)? {enough.capitalize()}: the median test–retest is "
-            f"{effect(group.lowest)} to {effect(group.highest)} over {number}; {STABLE} or more means that seeds "
-            "hardly move the scores."
+            f"Are the seeds enough ({_spoken(group.pairs)} pairs)? {enough.capitalize()}: the median "
+            f"test–retest is {effect(group.lowest)} to {effect(group.highest)} over {number}; {STABLE} or "
+            "more means that seeds hardly change the scores."
         )
         yield from wrapped(line, width)
 
 
 def claim_lines(tables: Mapping[str, pl.DataFrame], width: int, every_row: bool = False) -> Iterator[str]:
-    """Yield how many base pairs occur, then each claim with its median and verdict, or a count of those that hold.
+    """Yield lines on how many base pairs occur, and on each claim with its median and verdict, or the number of claims
+    that hold.
 
     Args:
         tables: the tables of the study.
@@ -77,7 +80,7 @@ def claim_lines(tables: Mapping[str, pl.DataFrame], width: int, every_row: bool 
     claims = read_rows(tables["claims"], Claim)
     if len(claims) > MOST_ROWS and not every_row:
         yield from _claims_in_short(claims, width)
-        yield f"Each of the {len(claims)} claims by corpus, algorithm and rule: add --table"
+        yield f"Add --table to list each of the {len(claims)} claims by corpus, algorithm and rule"
     else:
         yield from _claims(claims, width)
     yield from (f"{_spoken(concept.pairs)} pairs: {concept}" for concept in concepts(tables["claims"]))
@@ -85,7 +88,7 @@ def claim_lines(tables: Mapping[str, pl.DataFrame], width: int, every_row: bool 
 
 
 def _set_comparisons(rows: Sequence[SetComparison], width: int) -> Iterator[str]:
-    """Yield two sets of base pairs side by side; nothing if no condition has both."""
+    """Yield two sets of base pairs side by side; yield nothing if no condition has both."""
     for first, second in dict.fromkeys((row.first, row.second) for row in rows):
         columns = [
             Column("  measure"),
@@ -98,7 +101,7 @@ def _set_comparisons(rows: Sequence[SetComparison], width: int) -> Iterator[str]
             Column("higher", right=True, from_width=SIZES_FROM),
         ]
         both = f"{_spoken(first)} and {_spoken(second)} pairs"
-        cells: list[Row] = [f"{both}, medians over the conditions that have both"]
+        cells: list[Row] = [f"{both}, medians over the conditions that have both sets"]
         cells += [
             [
                 f"  {row.measure} of {row.unit}",
@@ -130,7 +133,7 @@ def _base_pairs(rows: Sequence[PairCoverage]) -> Iterator[str]:
 
 
 def _claims(claims: Sequence[Claim], width: int) -> Iterator[str]:
-    """Yield each claim in a block per set of base pairs, so that corpus, rule and verdict fit beside the median."""
+    """Yield each claim in a block per set of base pairs, so that corpus, rule and verdict fit next to the median."""
     from weatherglass.reliability.agreement.claims import NAMES
 
     columns = [
@@ -158,7 +161,7 @@ def _claims(claims: Sequence[Claim], width: int) -> Iterator[str]:
 
 
 def _spoken(pairs: str) -> str:
-    """Return the name of a set of base pairs for readers."""
+    """Return the readable name of a set of base pairs."""
     return pairs.replace("_", " ")
 
 
@@ -171,7 +174,7 @@ _IN_SHORT = {
 
 
 def _claims_in_short(claims: Sequence[Claim], width: int) -> Iterator[str]:
-    """Yield for each claim and set of base pairs the range of the medians, and the number of each verdict."""
+    """Yield, for each claim and set of base pairs, the range of the medians and the number of each verdict."""
     from weatherglass.reliability.agreement.claims import NAMES
 
     columns = [
@@ -194,7 +197,7 @@ def _claims_in_short(claims: Sequence[Claim], width: int) -> Iterator[str]:
 
 
 def estimate_lines(estimate: TrainingEstimate, jobs: int, width: int) -> Iterator[str]:
-    """Yield how long training would take, by corpus and algorithm, then in total."""
+    """Yield lines on how long training would take, by corpus and algorithm and then in total."""
     if not estimate.parts:
         yield "Every embedding has been trained."
         return
@@ -225,7 +228,7 @@ def estimate_lines(estimate: TrainingEstimate, jobs: int, width: int) -> Iterato
 def explanation_lines(
     explanations: Mapping[str, Explanation], width: int, every_row: bool = False
 ) -> Iterator[str]:
-    """Yield what the regression of each set of base pairs explains, and with `every_row` all its estimates."""
+    """Yield what the regression for each set of base pairs explains and, with `every_row`, all its estimates."""
     from weatherglass.reliability.regression.tables import estimate_cells, variance_cells
 
     for pairs, explanation in explanations.items():
@@ -245,11 +248,11 @@ def explanation_lines(
         if every_row:
             yield from explanation.missing
     if explanations and not every_row and any(one.parts for one in explanations.values()):
-        yield "Which words are measured reliably, feature by feature: add --table"
+        yield "Add --table to see, feature by feature, which words are measured reliably"
 
 
 def _shown_from(place: int) -> int:
-    """Return the minimum terminal width at which a column is shown; the first four columns are always shown."""
+    """Return the smallest terminal width at which a column is shown; the first four columns are always shown."""
     return 0 if place < 4 else SIZES_FROM
 
 
@@ -265,7 +268,7 @@ def _in_short(pairs: str, part: Part) -> str:
 
 
 def explanation_warnings(explanations: Mapping[str, Explanation]) -> list[Warning]:
-    """Return warnings about rows and estimates that the regressions lack."""
+    """Return warnings about rows and estimates that are missing from the regressions."""
     found = []
     for pairs, explanation in explanations.items():
         for part in explanation.parts:

@@ -1,4 +1,4 @@
-"""Summarise by word list which scores differ from 0 over seeds and base pairs, so that they can be trusted."""
+"""Summarise, by word list, which scores differ from 0 over seeds and base pairs, so that they can be trusted."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from weatherglass.report.study.plots import label
 
 MOST_DOTS = 300
 MOST_ROWS = 30_000
-"""Rows of the table in the page; the rest is in tables/words.tsv."""
+"""The number of rows of the table in the page; the remaining rows are in tables/words.tsv."""
 STABLE = 0.75
-"""Minimum test–retest reliability at which the scores hardly vary with the seed (excellent, docs/methods)."""
+"""The smallest test–retest reliability at which the scores hardly vary with the seed (excellent, docs/methods)."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordDot:
-    """A word's score in a drawing: its position in per cent of the axis, and its height in pixels."""
+    """A word's score in a drawing, with its position in per cent of the axis and its height in pixels."""
 
     x: str
     y: float
@@ -41,27 +41,29 @@ class ListSummary:
     name: str
     words: int
     shown: Sequence[str]
-    """The words that differ from 0, the largest |score| first."""
+    """The words whose scores differ from 0, starting with the largest |score|."""
     these_seeds: int
     retest: float | None
-    """The median test–retest of its words."""
+    """The median test–retest reliability of the words."""
     dots: Sequence[WordDot]
     height: float
 
 
 @dataclass(frozen=True, slots=True)
 class StudySummary:
-    """The words of each list in the first condition and rule, and counts for the others."""
+    """The words of each list in the first condition and rule, and counts for the other conditions and rules."""
 
     condition: Condition
     rule: str
     ends: tuple[str, str]
-    """The words of the first base pair, which scores above and below 0 lean to."""
+    """The words of the first base pair, to which scores above and below 0 lean."""
     ticks: Sequence[tuple[str, str]]
     zero: str
     lists: Sequence[ListSummary]
     others: Sequence[tuple[Condition, str, Sequence[tuple[str, int, int]]]]
-    """Condition, rule, and for each list the number of words that differ from 0, and of all words."""
+    """The condition, the rule, and for each list the number of words that differ from 0 and the number of all
+    words.
+    """
     same_sign: float
     """The share of all words whose score has the more frequent sign."""
 
@@ -73,7 +75,9 @@ class StudySummary:
 
     @property
     def told(self) -> tuple[int, int, int]:
-        """Return how many words of these lists differ from 0, do so for these seeds only, and are in the lists."""
+        """Return the numbers of words in some lists that differ from 0, that differ only for these seeds, and of all
+        words.
+        """
         lists = self.targets
         return (
             sum(len(one.shown) for one in lists),
@@ -83,12 +87,12 @@ class StudySummary:
 
     @property
     def retest(self) -> float | None:
-        """Return the median test–retest of the largest of these lists."""
+        """Return the median test–retest reliability of the largest of some lists."""
         return max(self.targets, key=lambda one: one.words).retest if self.targets else None
 
 
 def word_lists(study: Study, vocabulary: Sequence[str]) -> dict[str, set[str]]:
-    """Return the words of each target list, then the frequent words; skip a file that no longer exists."""
+    """Return the words of each target list, followed by the frequent words; skip a file that no longer exists."""
     named = [(name, "") for name in study.targets]
     if isinstance(study.frequent, str):
         named.append((study.frequent, FREQUENT_LIST))
@@ -157,7 +161,7 @@ class _Scale:
         return f"{100 * (score - self.low) / ((self.high - self.low) or 1):.4g}%"
 
     def ticks(self) -> list[tuple[str, str]]:
-        """Return about four round numbers with their places."""
+        """Return about four round numbers with their positions."""
         rough = (self.high - self.low) / 4 or 1.0
         power = 10.0 ** len(str(int(1 / rough))) if rough < 1 else 1.0
         step = next(step / power for step in (1, 2, 5, 10, 20, 50, 100) if step / power >= rough * 0.7)
@@ -173,7 +177,7 @@ def _drawn(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _axis(drawn: Sequence[pl.DataFrame]) -> tuple[float, float]:
-    """Return an axis that has room for every dot."""
+    """Return an axis with room for every dot."""
     scores = [float(score) for rows in drawn for score in rows["score"].drop_nulls().drop_nans()]
     if not scores:
         return -1.0, 1.0
@@ -198,7 +202,7 @@ def _list_summary(name: str, rows: pl.DataFrame, scale: _Scale) -> ListSummary:
 
 
 def _dots(rows: pl.DataFrame, scale: _Scale) -> Iterator[WordDot]:
-    """Yield scores as dots, stacked where they would cover each other."""
+    """Yield scores as dots, stacked if they would cover each other."""
     columns: Counter[int] = Counter()
     for row in read_rows(_drawn(rows).sort("score"), WordScore):
         place = scale.place(row.score)
@@ -209,7 +213,7 @@ def _dots(rows: pl.DataFrame, scale: _Scale) -> Iterator[WordDot]:
 
 
 def words_for_script(study: Study, tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
-    """Return the table of words: conditions, rules, lists, and a row per word, those of the study's lists first."""
+    """Return the table of words, with conditions, rules, lists, and a row per word; the study's lists come first."""
     table = tables.get("words", pl.DataFrame())
     conditions: list[dict[str, Any]] = []
     names: list[str] = []
@@ -259,13 +263,14 @@ def answer(summary: StudySummary | None) -> tuple[str, str]:
     """Return the answer to "Can I trust my scores?", in a phrase and a sentence."""
     if summary is None:
         return "No scores.", (
-            f"A score needs at least {FEWEST} base pairs that occur in the corpus; no set of base pairs has that many."
+            f"A score needs at least {FEWEST} base pairs that occur in the corpus, but no set of base "
+            "pairs has that many."
         )
     shown, these_seeds, words = summary.told
     if not words:
         return "No listed words.", "None of the study’s words occurs in the corpus."
     if not shown:
-        more = f"; {these_seeds} do with these seeds only" if these_seeds else ""
+        more = f"; for {these_seeds}, it does only with the seeds of this study" if these_seeds else ""
         return "Not yet.", f"No listed word’s score differs from 0 over other seeds and base pairs{more}."
     of = f"{shown} of {words} listed words"
     if 2 * shown >= words:

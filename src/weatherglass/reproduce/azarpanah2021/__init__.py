@@ -1,9 +1,10 @@
-"""Reproduce Azarpanah & Farhadloo (2021), "Measuring Biases of Word Embeddings": ten tests with twenty measures.
+"""Reproduce Azarpanah & Farhadloo (2021), "Measuring Biases of Word Embeddings", with ten tests and twenty measures.
 
 The tests are the ten word-level tests of Caliskan et al. As in the paper, |d| is reported, and p is one-sided in the
 observed direction and does not count equal sums (the profile azarpanah2021; docs/methods 2 and 9). The output compares
-Tables 3 and 4 and the aggregates with ours, measures how much d depends on the synonyms, which the paper does not
-print, and gives a verdict on each claim (`claims`). `readings` tries the other choices that the paper leaves open.
+Tables 3 and 4 and the aggregates with the results of weatherglass, measures how much d depends on the synonyms, which
+the paper does not print, and gives a verdict on each claim (`claims`). `readings` tries the other choices that the
+paper leaves open.
 """
 
 from __future__ import annotations
@@ -57,10 +58,10 @@ class Summary:
 
     count: int
     significant: int | None
-    """Number of results with p ≤ 0.01; None if the paper does not print it."""
+    """The number of results with p ≤ 0.01; None if the paper does not print it."""
     mean: float
     sd: float
-    """With n in the denominator, as in the published numbers."""
+    """The standard deviation with n in the denominator, as in the published numbers."""
     smallest: float | None = None
     largest: float | None = None
 
@@ -97,28 +98,28 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How many cells of Table 4 of one model agree with the published ones."""
+    """The number of cells of Table 4 of one model that agree with the published ones."""
 
     model: str
     what: str
     """The measures."""
     cells: int
     equal: int
-    """Number of cells whose |d| agrees to two digits."""
+    """The number of cells whose |d| agrees to two digits."""
     mean_difference: float
-    """Mean absolute difference of |d|."""
+    """The mean absolute difference of |d|."""
     equal_stars: int
 
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """How much d of the Mahalanobis measures changes with the words that the covariances are estimated from."""
+    """The sensitivity of d of the Mahalanobis measures to the words from which the covariances are estimated."""
 
     model: str
     variant: str
     compared: int
     mean_change: float
-    """Mean of the absolute change of |d|."""
+    """The mean absolute change of |d|."""
     largest_change: float
     where: str
     """The test and measure with the largest change."""
@@ -134,7 +135,7 @@ class Reproduction:
     """The spec of each model by name, as the user gave it."""
     sensitivity: list[Sensitivity]
     readings: list[Reading]
-    """The Mahalanobis cells of Table 4 under other readings of the paper, the nearest first."""
+    """The Mahalanobis cells of Table 4 under other readings of the paper, nearest first."""
     not_given: list[str]
     """The models of the paper for which the user gave no spec."""
 
@@ -165,9 +166,9 @@ def published() -> Published:
 
 
 def parse_models(entries: Iterable[str]) -> dict[str, str]:
-    """Return specs by name from entries such as `glove=vectors:glove.txt`; the embedded model if there are none.
+    """Return specs by name from entries such as `glove=vectors:glove.txt`; by default, the embedded model.
 
-    Other names than those of the paper are allowed; these models have no published numbers.
+    Names that are not in the paper are allowed; models with such a name have no published numbers.
 
     Raises:
         WeatherglassError: if an entry has no spec, or two entries have the same name.
@@ -197,7 +198,7 @@ def reproduce(
         sensitivity: whether to run the Mahalanobis measures again with other synonyms and the other estimator.
         readings: whether to try all definitions of the Mahalanobis distance that fit the paper, on models whose cells
             of Table 4 are legible.
-        folder: where the runs are stored.
+        folder: the folder for the runs.
         seed: the seed of random draws.
         jobs: the number of processes.
         progress: receives the progress of the work.
@@ -239,7 +240,7 @@ def reproduce(
 
 
 def variants(listed: Synonyms, covariance: str) -> dict[str, tuple[Synonyms, str]]:
-    """Return variants by name, each with other synonyms or the other estimator: choices that the paper leaves open."""
+    """Return variants by name, each with other synonyms or the other estimator, which the paper leaves open."""
     other = "ledoit-wolf" if covariance == "glasso" else "glasso"
     return {
         "no synonyms": ({}, covariance),
@@ -263,7 +264,7 @@ def measure_of(metric: str) -> Association:
 
 
 def cells_of(results: Results) -> dict[tuple[str, str, Association], Cell]:
-    """Return our Table 4."""
+    """Return Table 4 with our numbers."""
     return {
         key: Cell(abs(result.effect_size), len(stars(result.p_value)))
         for key, result in results.items()
@@ -272,7 +273,9 @@ def cells_of(results: Results) -> dict[tuple[str, str, Association], Cell]:
 
 
 def agreements(results: Results) -> list[Agreement]:
-    """Count the legible cells of Table 4 that agree with ours, for Mahalanobis distance and for other similarities."""
+    """Count the legible cells of Table 4 that agree with ours, for the Mahalanobis distance and for other
+    similarities.
+    """
     ours, found = cells_of(results), []
     for model in dict.fromkeys(model for model, _, _ in ours):
         for what, whitened in (("cosine, euclidean, manhattan", False), ("mahalanobis", True)):
@@ -291,7 +294,7 @@ def agreements(results: Results) -> list[Agreement]:
 
 
 def compare(variant: str, results: Results, rerun: Results) -> list[Sensitivity]:
-    """Return how much |d| changed, for each model."""
+    """Return the change of |d| for each model."""
     changes = []
     for model in dict.fromkeys(name for name, _, _ in rerun):
         moved = {

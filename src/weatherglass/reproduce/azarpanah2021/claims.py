@@ -31,7 +31,7 @@ from weatherglass.reproduce.sheets import Claim
 COSINE, EUCLIDEAN = Association("cosine", "mean"), Association("euclidean", "mean")
 Judged = tuple[bool | None, str]
 ALMOST_NEVER = 0.1
-"""The largest share of the tests that counts as "almost never"."""
+"""The largest share of the tests that still counts as "almost never"."""
 
 
 def check_claims(results: Results) -> list[Claim]:
@@ -86,7 +86,7 @@ def check_claims(results: Results) -> list[Claim]:
 def _on_cells(
     statement: str, ours: Cells, rule: Callable[[Cells], Judged], not_legible: str = "not legible"
 ) -> Claim:
-    """Judge a claim by the same rule on our cells and on the cells of Table 4."""
+    """Judge a claim by the same rule on our cells and on the paper's cells of Table 4."""
     holds, numbers = rule(ours)
     theirs_hold, theirs = rule(published().table_4)
     return Claim(
@@ -199,9 +199,10 @@ def _mahalanobis_counts_least(cells: Cells) -> Judged:
 def _changes(
     model: str, usual: Association, instead: Association, tests: Sequence[str], *, found: bool
 ) -> Callable[[Cells], Judged]:
-    """Return a rule on single cells: the tests are significant with `usual` and not with `instead`.
+    """Return a rule on single cells, which requires that the tests are significant with `usual` and not with
+    `instead`.
 
-    If `found` is true, it is the reverse: they are significant with `instead` only.
+    If `found` is true, the rule is reversed, and the tests must be significant only with `instead`.
     """
 
     def rule(cells: Cells) -> Judged:
@@ -286,7 +287,7 @@ def _gpt_shows_the_fewest(results: Results) -> Claim:
 
 
 def _significant_tests(expected: Mapping[str, tuple[str, ...]]) -> Callable[[Cells], Judged]:
-    """Return the rule that exactly these tests are significant with euclidean/mean, by model."""
+    """Return the rule that exactly the given tests of each model are significant with euclidean/mean."""
 
     def rule(cells: Cells) -> Judged:
         found = {}
@@ -317,7 +318,9 @@ def _none_of_three(cells: Cells) -> Judged:
 
 
 def _confirms_caliskan(results: Results) -> Claim:
-    """Judge whether every test that is significant with cosine/mean is so with euclidean/mean, with p not larger."""
+    """Judge whether every test that is significant with cosine/mean is also significant with euclidean/mean, with p
+    not larger.
+    """
     statement = "GloVe and word2vec: euclidean/mean confirms all results of Caliskan et al., with smaller p"
     both = [
         (results[model, test, COSINE].p_value, results[model, test, EUCLIDEAN].p_value)
@@ -338,7 +341,7 @@ def _confirms_caliskan(results: Results) -> Claim:
     kept = [(cosine, euclidean) for cosine, euclidean in both if cosine <= ALPHA]
     confirmed = sum(euclidean <= ALPHA for _, euclidean in kept)
     smaller = sum(euclidean <= cosine for cosine, euclidean in kept)
-    ours = f"{confirmed} of {len(kept)} confirmed; p as small or smaller in {smaller}"
+    ours = f"{confirmed} of {len(kept)} confirmed; p is as small or smaller in {smaller}"
     return Claim(statement, confirmed == smaller == len(kept), ours, theirs)
 
 

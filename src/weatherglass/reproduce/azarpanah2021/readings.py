@@ -1,4 +1,4 @@
-"""Compare all definitions of Mahalanobis distance that fit Azarpanah & Farhadloo (2021) with their Table 4.
+"""Compare all definitions of the Mahalanobis distance that fit Azarpanah & Farhadloo (2021) with their Table 4.
 
 The paper prints neither synonyms nor penalty nor code. A reading of the paper fixes six choices. Every combination is
 computed for the legible cells of Table 4; the nearest reading is the one with the smallest mean difference of |d|.
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 SYNONYMS: Final = ("with synonyms", "no synonyms")
 VECTORS: Final = ("vectors as they are", "unit vectors")
 SCALING: Final = ("not scaled", "standardised")
-"""Standardised means that every dimension is divided by its sd over both attribute sets."""
+"""The scalings of vectors; standardised means that every dimension is divided by its sd over both attribute sets."""
 COVARIANCES: Final = ("of each set", "of A for both", "of A and B together")
 MATRICES: Final = ("inverse", "not inverted")
-"""Not inverted means that the covariance is used in place of its inverse."""
+"""The uses of the covariance; not inverted means that it is used in place of its inverse."""
 FORMS: Final = ("distance", "squared distance")
 
 
@@ -52,7 +52,7 @@ def diagonal(vectors: Matrix) -> Matrix:
 
 
 def penalised(penalty: float) -> Callable[[Matrix], Matrix]:
-    """Return the graphical lasso with this penalty, fitted as precisely as in cross-validation."""
+    """Return the graphical lasso with the given penalty, fitted as precisely as in cross-validation."""
 
     def precision(vectors: Matrix) -> Matrix:
         S = sample_covariance(vectors)
@@ -94,7 +94,7 @@ def try_readings(
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> list[Reading]:
-    """Return all readings of each model that has legible Mahalanobis cells, the nearest first."""
+    """Return all readings of each model that has legible Mahalanobis cells, nearest first."""
     from threadpoolctl import threadpool_limits
 
     shown = progress or progress_here()
@@ -169,16 +169,16 @@ def _readings(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sets:
-    """The vectors of one test, and those that its covariances are estimated from."""
+    """The vectors of one test, and the vectors from which its covariances are estimated."""
 
     x: Matrix
     y: Matrix
     a: Matrix
     b: Matrix
     samples: Mapping[str, Matrix]
-    """By "A", "B" and "A and B"."""
+    """The vectors by "A", "B" and "A and B"."""
     names: Mapping[str, Hashable]
-    """The keys of their covariances; equal texts and equal scaling have equal covariances."""
+    """The keys of the covariances; equal texts with equal scaling have equal covariances."""
 
 
 def _prepared(
@@ -218,7 +218,7 @@ def _fit(fit: Fit) -> Matrix | None:
 def _effects(
     sets: _Sets, precisions: list[Matrix], measures: list[Association], matrix: str, form: str
 ) -> dict[Association, float]:
-    """Return |d| of each measure, all from one table of distances."""
+    """Return |d| for each measure, all computed from one table of distances."""
     from scipy.spatial.distance import cdist
 
     targets = np.concatenate([sets.x, sets.y])

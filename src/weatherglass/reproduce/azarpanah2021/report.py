@@ -29,13 +29,13 @@ from weatherglass.reproduce.sheets import Claim, Picture, Sheet, claim_lines, fi
 
 Rows = Iterator[list[str]]
 NEAREST = 10
-"""Number of interpretations of a model on the terminal and the page; the file has all of them."""
+"""The number of interpretations of a model on the terminal and the page; the file has all of them."""
 TITLE = "Azarpanah & Farhadloo (2021), Measuring Biases of Word Embeddings"
 CHOICES = ("synonyms", "vectors", "scaling", "estimator", "covariance", "matrix", "form")
 
 
 def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
-    """Yield Table 3, Table 4 of each model beside the published cells, aggregates, sensitivity and readings."""
+    """Yield Table 3, Table 4 of each model with the published cells, aggregates, sensitivity and readings."""
     yield Sheet(
         "table3",
         "Table 3: number of the ten tests significant at 0.01, and mean and sd of |d|",
@@ -48,7 +48,7 @@ def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
             headings = ["cell", "published", "ours", "difference"]
             yield Sheet(
                 f"compared-{model}",
-                f"Table 4 compared, {model}: legible cells beside ours",
+                f"Table 4 compared, {model}: legible cells and our results",
                 [headings, *compared],
             )
     if agreed := agreements(reproduction.results):
@@ -83,7 +83,7 @@ def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
             [str(place), f"{r.mean_difference:.3f}", str(r.equal), str(r.cells), *r.choices]
             for place, r in enumerate(readings, 1)
         ]
-        title = f"Interpretations of the Mahalanobis distance, {model}: nearest to Table 4 first"
+        title = f"Interpretations of the Mahalanobis distance, {model}: sorted by distance from Table 4"
         words = (0, *range(4, len(headings)))
         yield Sheet(f"readings-{model}", title, [headings, *rows], words, at_most=NEAREST)
 
@@ -129,7 +129,7 @@ def _notes(reproduction: Reproduction) -> Iterator[str]:
 
 
 def _nearest_readings(reproduction: Reproduction) -> Iterator[str]:
-    """Yield a sentence for each model: its nearest reading, and whether that reproduces the paper."""
+    """Yield a sentence for each model on its nearest reading, and on whether that reading reproduces the paper."""
     for model, tried in readings_by_model(reproduction).items():
         nearest = tried[0]
         verdict = (
@@ -180,7 +180,7 @@ def _write_maps(reproduction: Reproduction, folder: Path) -> Iterator[Picture]:
 
 
 def table_3_rows(reproduction: Reproduction) -> Rows:
-    """Yield a row for each model and measure: our numbers, and the published ones if there are any."""
+    """Yield a row for each model and measure, with our numbers and, if there are any, the published ones."""
     yield ["model and measure", "signif.", "mean", "sd", "paper", "paper mean", "paper sd"]
     printed, ours = published().table_3, table_3(reproduction.results)
     for model in reproduction.models:
@@ -198,7 +198,7 @@ def table_4_rows(reproduction: Reproduction, model: str) -> Rows:
 
 
 def compared_rows(reproduction: Reproduction, model: str) -> Rows:
-    """Yield the legible cells of Table 4 beside ours."""
+    """Yield the legible cells of Table 4, each with our result."""
     ours = cells_of(reproduction.results)
     for (name, test, measure), theirs in published().table_4.items():
         if name == model and (own := ours.get((name, test, measure))):
@@ -207,7 +207,7 @@ def compared_rows(reproduction: Reproduction, model: str) -> Rows:
 
 
 def aggregate_rows(reproduction: Reproduction) -> Rows:
-    """Yield counts, mean, sd and range by statistic, by similarity, and for all."""
+    """Yield counts, mean, sd and range by statistic, by similarity, and overall."""
     yield ["over", "signif.", "of", "mean", "sd", "range", "paper mean", "paper sd", "paper range"]
     ours = aggregates(reproduction.results)
     for (over, value), theirs in published().aggregates.items():
@@ -226,7 +226,7 @@ def sensitivity_rows(reproduction: Reproduction) -> Rows:
 
 
 def readings_by_model(reproduction: Reproduction) -> dict[str, list[Reading]]:
-    """Return the readings of each model, the nearest first."""
+    """Return the readings of each model, nearest first."""
     found: dict[str, list[Reading]] = {}
     for reading in reproduction.readings:
         found.setdefault(reading.model, []).append(reading)
@@ -251,5 +251,5 @@ def _with_stars(cell: Cell | None) -> str:
 
 
 def _mark(result: Result) -> str:
-    """Return the star of a significant result, at one level; Table 4 has four levels."""
+    """Return the star of a significant result, at a single level, although Table 4 has four levels."""
     return "*" if result.p_value <= ALPHA else ""

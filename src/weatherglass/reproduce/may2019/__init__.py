@@ -1,9 +1,9 @@
 """Reproduce May et al. (2019), "On Measuring Social Biases in Sentence Encoders", on the given models.
 
-All 46 tests are run; p is computed from 99 999 random partitions and the observed one, and corrected by Holm–Bonferroni
-over all rows at alpha 0.01. The output compares Table 4 with our numbers and repeats the paper's two checks of
-coherence. The paper's table has 644 rows, 46 tests × 14 variants of models. Marks are corrected over the rows of the
-run; a second column has the marks as if all 644 rows were there.
+All 46 tests are run. p is computed from 99 999 random partitions and the observed one, and corrected over all rows
+with the Holm–Bonferroni method at alpha 0.01. The output compares Table 4 with the results of weatherglass, and
+repeats the paper's two coherence checks. The paper's table has 644 rows, which are 46 tests × 14 variants of models.
+Marks are corrected over the rows of the run; a second column has the marks for a correction over all 644 rows.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.printable import tsv_line
 
 FAMILY: Final = 644
-"""Number of rows of the paper's results.tsv: 46 tests × 14 variants."""
+"""The number of rows in the paper's results.tsv: 46 tests × 14 variants."""
 ALPHA: Final = 0.01
 
 
@@ -40,9 +40,9 @@ class Variant:
     """One of the 14 models of the paper."""
 
     spec: str
-    """Its spec, with the weights that the paper used."""
+    """The spec of the model, with the weights that the paper used."""
     width: int
-    """Dimensions of its vectors."""
+    """The number of dimensions of the model's vectors."""
     page: str
     """The section of docs/encoders.md, in lower case."""
 
@@ -72,13 +72,15 @@ RELEASED: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
     ("elmo", "elmo"): {"tokens": "characters"},
     ("bert", "hf"): dict(FAMILIES["sent-bias"].spec.options),
 }
-"""Options by page and kind of spec with which the released code differs from the paper (docs/methods 6)."""
+"""Options with which the released code differs from the paper (docs/methods 6), by page and kind of spec."""
 
 PAIRS: Final = (("weat7", "weat8"), ("sent-weat7", "sent-weat8"))
-"""Tests of one stereotype, maths or science against arts, with different words; their verdicts should agree."""
+"""Tests of one stereotype (maths or science against arts) with different words, whose verdicts should agree."""
 
 RISING: Final = (("weat3", "weat4", "weat5"), ("sent-weat3", "sent-weat4", "sent-weat5"))
-"""Tests with the same names or fewer, and the same or other attributes; evidence should weaken, so p should rise."""
+"""Tests with the same or fewer names and the same or other attributes; the evidence should weaken, so p should
+rise.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +122,15 @@ class Comparison:
     published: float
     published_mark: str
     ours: Result | None
-    """None if the test could not be run."""
+    """Our result; None if the test could not be run."""
     mark_of_644: str
-    """Our mark as if all 644 rows of the paper were there; empty if the test could not be run."""
+    """Our mark after correction for all 644 rows of the paper; empty if the test could not be run."""
     released: Result | None
-    """Our result with the settings of the released code, if these differ and the user gave the model."""
+    """Our result with the settings of the released code, if they differ and the user gave the model."""
 
     @property
     def difference(self) -> float | None:
-        """Return our d minus the published one."""
+        """Return our d minus the published d."""
         return None if self.ours is None else self.ours.effect_size - self.published
 
 
@@ -161,21 +163,25 @@ class Reproduction:
     results: Results
     """The results of the run by test and name of the model."""
     marks_of_644: Mapping[tuple[str, str], str]
-    """Marks as if all 644 rows of the paper were there, by test and name of the model."""
+    """The marks after correction for all 644 rows of the paper, by test and name of the model."""
     designs: list[DesignContrast]
-    """Contrasts between designs: given names against group terms, and the interaction of race and gender."""
+    """Contrasts between designs, which compare given names with group terms and test the interaction of race and
+    gender.
+    """
     widths: Mapping[str, int]
-    """Number of dimensions of the vectors, by name of the model."""
+    """The number of dimensions of the vectors, by name of the model."""
 
 
 def variant_of(name: str) -> str | None:
-    """Return the paper's name of a model; None for other models."""
+    """Return the paper's name of a model; None for models that are not in the paper."""
     known = SAME_AS.get(name, name)
     return known if known in MODELS else None
 
 
 def column_of(name: str) -> str | None:
-    """Return the column of Table 4 of a model; None for the seven variants without one and for other models."""
+    """Return the column of Table 4 for a model; None for the seven variants without one and for models not in the
+    paper.
+    """
     variant = variant_of(name)
     return variant if variant in published().columns else None
 
@@ -183,7 +189,7 @@ def column_of(name: str) -> str | None:
 def parse_models(entries: Iterable[str]) -> dict[str, str]:
     """Return specs by name from entries such as `cbow=vectors:glove.txt`.
 
-    Other names than those of the paper are allowed; these models have no published numbers.
+    Names that are not in the paper are allowed; models with such a name have no published numbers.
 
     Raises:
         WeatherglassError: if an entry has no spec, a name is given twice, or two names mean the same variant.
@@ -210,7 +216,7 @@ def reproduce(
 
     Args:
         models: specs by name; may be empty. The 14 variants of the paper have published numbers.
-        folder: where the run and table4.tsv are stored; the run with the released settings is in a subfolder.
+        folder: the folder for the run and table4.tsv; the run with the released settings is in a subfolder.
         seed: the seed of the random partitions.
         jobs: the number of processes.
         progress: receives the progress of the work.
@@ -246,7 +252,7 @@ def reproduce(
 
 
 def _resolved(spec: str) -> str:
-    """Return the spec in full, with its transforms unchanged."""
+    """Return the full spec, with its transforms unchanged."""
     first, bar, steps = spec.partition(" | ")
     return f"{resolve_spec(first)}{bar}{steps}"
 
@@ -277,7 +283,7 @@ def _run(
 
 
 def released_spec(name: str, spec: str) -> str | None:
-    """Return the spec with the settings of the released code; None if they are the paper's."""
+    """Return the spec with the settings of the released code; None if they do not differ from the paper's."""
     variant = variant_of(name)
     if variant is None or read_model(spec).transforms:
         return None
@@ -299,7 +305,7 @@ def by_model(finished: Run | None) -> Results:
 
 
 def marks_of_644(ours: Results) -> dict[tuple[str, str], str]:
-    """Return the mark of every row as if all 644 rows of the paper were there; missing rows rank last."""
+    """Return the mark of every row after correction for all 644 rows of the paper; missing rows are ranked last."""
     adjusted = adjust([result.p_value for result in ours.values()], "holm", max(FAMILY, len(ours)))
     return {
         key: "**" if after <= ALPHA else "*" if result.p_value <= ALPHA else ""
@@ -310,7 +316,7 @@ def marks_of_644(ours: Results) -> dict[tuple[str, str], str]:
 def compare(
     models: Iterable[str], ours: Results, released: Results, marks: Mapping[tuple[str, str], str]
 ) -> list[Comparison]:
-    """Return every cell of Table 4 for these models."""
+    """Return every cell of Table 4 for the given models."""
     table = published()
     return [
         Comparison(

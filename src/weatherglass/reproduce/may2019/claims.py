@@ -1,7 +1,7 @@
 """Judge the statements of May et al. (2019) about their results, on all given models and on Table 4.
 
-"Significant" means p ≤ 0.01, marked * or **; for statements "after correction", only ** counts. Our marks are corrected
-over the rows of the run.
+"Significant" means p ≤ 0.01, marked * or **; for statements "after correction", only ** counts. The marks of
+weatherglass are corrected over the rows of the run.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ CALISKAN: Final = ("1", "2", "3", "3b", "4", "5", "5b", "6", "6b", "7", "7b", "8
 ALL_PAIRS: Final = (*(f"weat{test}" for test in CALISKAN), *TABLE_4_PAIRS[3:], f"{ABW}_b")
 BLEACHED_COMPETENT: Final = f"sent-{COMPETENT}_one_word"
 RECENT: Final = ("elmo", "gpt", "bert")
-"""Sections of docs/encoders.md with the models that the paper calls recent; the others are previous ones."""
+"""Sections of docs/encoders.md with the models that the paper calls recent; the other models are the previous ones."""
 TO_VECTOR: Final = ("infersent", "gensen", "use")
 """The models that the paper calls sentence-to-vector encoders."""
 
 
 def check_claims(models: Sequence[str], ours: Results) -> list[Claim]:
-    """Judge every statement in the paper's order, on all of these models together."""
+    """Judge every statement, in the paper's order, on all given models together."""
     own = {key: (result.effect_size, result.mark) for key, result in ours.items() if key[1] in models}
     printed = published().effect_sizes
     claims = []
@@ -44,7 +44,7 @@ def check_claims(models: Sequence[str], ours: Results) -> list[Claim]:
 
 
 def _judged(rule: Callable[[Cells], Judged], cells: Cells, without: str = "needs ") -> Judged:
-    """Return the verdict of a rule; None, with a reason, if a test or model that it needs is missing."""
+    """Return the verdict of a rule, or None with a reason if a test or model that it needs is missing."""
     try:
         return rule(cells)
     except KeyError as missing:
@@ -74,12 +74,12 @@ def _pairs(cells: Cells, tests: Iterable[tuple[str, str]]) -> list[tuple[tuple[s
 
 
 def _count(cells: Cells, keys: Iterable[tuple[str, str]], mark: str = "*") -> int:
-    """Count the significant cells; with the mark **, those that are significant after correction."""
+    """Count the significant cells or, with the mark **, those that are significant after correction."""
     return sum(cells[key][1].startswith(mark) for key in keys)
 
 
 def _against(cells: Cells, pairs: Iterable[tuple[str, str]], names: tuple[str, str]) -> tuple[int, int, str]:
-    """Count how often the first and the second tests of the pairs are significant, and describe it in words."""
+    """Count how often the first and the second test of each pair are significant, and return a description."""
     found = _pairs(cells, pairs)
     halves = list(zip(*found, strict=True))
     first, second = (_count(cells, half) for half in halves)
@@ -121,7 +121,7 @@ def words_larger(tests: Sequence[str]) -> Callable[[Cells], Judged]:
 def _share(
     cells: Cells, wanted: Callable[[str], bool], models: Collection[str] | None = None
 ) -> tuple[int, int, int]:
-    """Return the numbers of significant cells, of those significant after correction, and of all cells."""
+    """Return the numbers of significant cells, of cells significant after correction, and of all cells."""
     keys = [key for key in cells if wanted(key[0]) and (models is None or key[1] in models)]
     return _count(cells, keys), _count(cells, keys, "**"), len(keys)
 
@@ -135,7 +135,9 @@ def _is_stereotype(test: str) -> bool:
 
 
 def stereotypes_more_than_double_bind(cells: Cells) -> Judged:
-    """Judge whether Caliskan and ABW have a larger significant share than the double bind, also after correction."""
+    """Judge whether a larger share of Caliskan and ABW tests than of double bind tests is significant, also after
+    correction.
+    """
     first, bind = _share(cells, _is_stereotype), _share(cells, _is_bind)
     if not (first[2] and bind[2]):
         raise KeyError(BIND if first[2] else "weat1")
@@ -158,7 +160,8 @@ def bind_only_in_the_bleached_control(cells: Cells) -> Judged:
 
 
 def bind_differs_over_models(cells: Cells) -> Judged:
-    """Judge whether no double bind test of Table 4 is significant for ELMo and GPT, and one for USE and for BERT.
+    """Judge whether no double bind test of Table 4 is significant for ELMo and GPT, but one is for USE and one for
+    BERT.
 
     The statement is in footnote 9 of the paper.
     """
@@ -183,7 +186,9 @@ def _of_pages(cells: Cells, pages: Collection[str]) -> list[str]:
 
 
 def sentence_to_vector_encoders_largely_exhibit(cells: Cells) -> Judged:
-    """Judge whether InferSent, GenSen and USE show most Caliskan and ABW biases, and a smaller share of double bind."""
+    """Judge whether InferSent, GenSen and USE show most Caliskan and ABW biases, but a smaller share of double bind
+    biases.
+    """
     models = _of_pages(cells, TO_VECTOR)
     if not models:
         raise KeyError("infersent, gensen or use")

@@ -1,9 +1,9 @@
-"""Compare designs: given names with group terms, and the interaction of race and gender (docs/methods 12).
+"""Compare designs: given names with group terms, and the interaction of race with gender (docs/methods 12).
 
 The paper counts how often each design is significant. A contrast compares the two effects directly: C = d with given
 names − d with group terms, over shared words and attributes. The interaction tests whether the angry black woman
 stereotype is more than race plus gender: (white women − black women) − (white men − black men) on its attributes. The
-names of men are those of Bertrand & Mullainathan (2004), the names of women those of the published test.
+names of men come from Bertrand & Mullainathan (2004), and the names of women from the published test.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NAMES_AND_TERMS: Final = (
     ("weat8b", "weat8"),
     (ABW, f"{ABW}_b"),
 )
-"""Word tests with given names, and the same with group terms; weat7 and weat8 originally have terms."""
+"""Word tests with given names, and the corresponding tests with group terms; weat7 and weat8 originally have terms."""
 WHITE_MEN: Final = ("Brad", "Brendan", "Geoffrey", "Greg", "Brett", "Matthew", "Neil", "Todd")
 BLACK_MEN: Final = ("Darnell", "Hakim", "Jermaine", "Kareem", "Jamal", "Leroy", "Rasheed", "Tyrone")
 MEN: Final = "weat4"
@@ -52,15 +52,15 @@ class DesignContrast:
     second: str
     """The test with group terms, or "men"."""
     kind: str
-    """names or interaction."""
+    """The kind of contrast: names or interaction."""
     result: Contrast | None
-    """None if the model knows too few of the words."""
+    """The contrast; None if the model knows too few of the words."""
     tested: bool
-    """Whether p is valid; it is not if the group terms are confounded."""
+    """Whether p is valid, which it is not if the group terms are confounded."""
 
 
 Rows = tuple[list[str], Matrix]
-"""Words, and a row for each: the mean of the unit vectors of its texts."""
+"""Words with one row each, which is the mean of the unit vectors of the word's texts."""
 
 
 def design_contrasts(
@@ -137,6 +137,6 @@ def _rows(elements: tuple[Element, ...], encoded: Encodings) -> Rows:
 
 
 def _arm(weight: int, x: Rows, y: Rows, a: Rows, b: Rows) -> Arm:
-    """Return an arm of the contrast; the mean cosine of sentences is the product of their mean unit vectors."""
+    """Return an arm of the contrast; the mean cosine of sentences is the dot product of their mean unit vectors."""
     targets = np.concatenate([x[1], y[1]])
     return Arm(weight, targets @ a[1].T, targets @ b[1].T, len(x[0]), [*x[0], *y[0]], a[0], b[0])

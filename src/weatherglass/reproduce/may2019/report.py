@@ -25,7 +25,7 @@ from weatherglass.reproduce.may2019.designs import ABW, INTERACTION, DesignContr
 from weatherglass.reproduce.sheets import VERDICTS, Claim, Picture, Sheet, claim_lines, write_sheets
 
 SHOWN = 30
-"""Number of missing words that are listed on the terminal."""
+"""The number of missing words that are listed on the terminal."""
 TITLE = "May et al. (2019), On Measuring Social Biases in Sentence Encoders"
 FIGURE = "figure1.png"
 MARKS_OF_FIGURE = (
@@ -35,7 +35,9 @@ MARKS_OF_FIGURE = (
 
 
 def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
-    """Yield Table 4 for each model, the other models and the contrasts; without models, the printed Table 4."""
+    """Yield Table 4 for each model, the other models and the contrasts, or the published Table 4 if there are no
+    models.
+    """
     if not reproduction.models:
         yield _as_published()
     else:
@@ -117,12 +119,13 @@ def _designs_sheet(reproduction: Reproduction) -> Sheet:
     headings = ["contrast", "C", "95 % CI", "p", "first d", "second d"]
     rows = [[design_name(design), *_design_cells(design)] for design in reproduction.designs]
     intro = (
-        "C is d with given names minus d with group terms, tested by the t of docs/methods 12. Interaction: the "
-        "difference of white and black women minus that of white and black men, in standard deviations of all names; "
-        "above 0, the stereotype is more than race plus gender. There is no p if all group terms of a set share a word."
+        "C is d with given names minus d with group terms, tested with the t-test of docs/methods 12. "
+        "Interaction: the difference between white and black women minus that between white and black men, "
+        "in standard deviations of all names; above 0, the stereotype is more than race plus gender. There "
+        "is no p if all group terms of a set share a word."
     )
     return Sheet(
-        "contrasts", "Contrasts: names against group terms; race with gender", [headings, *rows], intro=intro
+        "contrasts", "Contrasts: names and group terms; race and gender", [headings, *rows], intro=intro
     )
 
 
@@ -172,7 +175,7 @@ def write_reproduction(reproduction: Reproduction, folder: Path) -> None:
 
 
 def lines(reproduction: Reproduction) -> Iterator[str]:
-    """Yield the statements, the checks of coherence, and a summary of agreement, failures and missing words."""
+    """Yield the statements, the coherence checks, and a summary of agreement, failures and missing words."""
     yield "statements of the paper, over all models"
     yield from claim_lines(claims(reproduction))
     if reproduction.coherence:
@@ -251,7 +254,7 @@ def _shortfalls(finished: Run, which: str) -> Iterator[str]:
         if words or dropped:
             more = " … (all of them, test by test, in run.json)" if len(words) > SHOWN else ""
             yield (
-                f"{which}{model}: {dropped} elements dropped, {len(words)} words unknown: "
+                f"{which}{model}: {dropped} elements dropped and {len(words)} words unknown: "
                 f"{' '.join(words[:SHOWN])}{more}"
             )
 

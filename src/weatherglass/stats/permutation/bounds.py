@@ -1,4 +1,4 @@
-"""Bound a tail with certainty, by a tilted characteristic function between a majorant and a minorant.
+"""Compute certain bounds of a tail, using a tilted characteristic function, a majorant and a minorant.
 
 docs/methods/significance.md derives the construction and every error term.
 """
@@ -20,11 +20,13 @@ from weatherglass.stats.permutation.tilt import find_tilt
 
 _CHUNK = 64
 _TURNS = 16
-"""Phases are recomputed from integers once per this many values of k; in between, each is rotated from the last one."""
+"""The number of values of k after which phases are recomputed from integers; in between, each is rotated from the
+previous one.
+"""
 _ROUNDING = 64 * 2.0**-53
-"""Bound of the error that one frequency of the count adds to their sum."""
+"""A bound of the error that one frequency of the count adds to the sum of the frequencies."""
 ROUNDING_PER_ELEMENT = 40 * _TURNS * 2.0**-53
-"""Bound of the error, including that of rotation, that one factor adds to a product of factors of modulus at most 1."""
+"""A bound of the error, including rotation, that one factor adds to a product of factors of modulus at most 1."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +61,7 @@ class Coefficients:
         self._table: NDArray[np.complex128] = np.zeros(1024, dtype=np.complex128)
         self._known = 0
         self.work = 0
-        """Number of multiplications so far, a measure of time that does not depend on the machine."""
+        """The number of multiplications so far, a measure of time that does not depend on the machine."""
         self.error = ROUNDING_PER_ELEMENT * len(order) + _ROUNDING * counts + cut
         """A bound of the error of every coefficient."""
 
@@ -172,12 +174,13 @@ def _coefficients(
 
 _UNIT = 2.0**-53
 _WRAP_SHARE = 1e-4
-"""The share of the requested precision by which wrapped mass may widen the interval; omitted products add at most as
-much."""
+"""The share of the requested precision by which wrapped mass may widen the interval; omitted products may add as
+much.
+"""
 _CERTAIN = 300.0
-"""Elements with larger log-odds are fixed; the subsets that are left out weigh at most e^(−300) each."""
+"""The log-odds above which elements are fixed; the subsets that are left out weigh at most e^(−300) each."""
 _PULLS = np.geomspace(0.5, 64, 29)
-"""Arguments at which Chernoff's inequality is evaluated, per standard deviation."""
+"""The arguments, per standard deviation, at which Chernoff's inequality is evaluated."""
 _LONGEST_PERIOD = 2**62
 """The longest period for which the sum of two residues cannot overflow."""
 
@@ -200,7 +203,8 @@ class Interval:
 
 
 def bound_tail(tail: Tail, precision: float, work: int) -> Interval:
-    """Return an interval that contains the tail's share of all subsets, with relative width `precision` if possible.
+    """Return an interval that contains the tail's share of all subsets, with a relative width of `precision` if
+    possible.
 
     `work` limits the number of multiplications, so that the result does not depend on the speed of the machine.
     """
@@ -218,7 +222,9 @@ def bound_tail(tail: Tail, precision: float, work: int) -> Interval:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TiltedStratum:
-    """Words whose labels are exchanged among themselves, with `size` of them in X, and the tilt of this stratum."""
+    """A stratum of words whose labels are exchanged with each other, with `size` of them in X, and the stratum's
+    tilt.
+    """
 
     values: Integers
     size: int

@@ -1,4 +1,4 @@
-"""Compute a p-value from scores by the requested method, or by the first method that fits the budget."""
+"""Compute a p-value from scores with the requested method, or with the first method that fits the budget."""
 
 from __future__ import annotations
 
@@ -18,19 +18,23 @@ from weatherglass.stats.permutation.grid import Grid, Tail, as_extreme_as, direc
 EXACT = ("enumerate", "meet-in-the-middle", "lattice")
 METHODS = ("auto", "exact", *EXACT, "bounds", "sampled", "normal", "normal-sampled")
 ALL_PARTITIONS = 100_000
-"""`sampled` counts all partitions if there are at most this many, as in the published code."""
+"""The largest number of partitions for which `sampled` counts all of them, as in the published code."""
 MULTIPLICATIONS_A_SECOND = 500_000_000
-"""`bounds` measures time in multiplications, so that its result does not depend on the load of the machine."""
+"""The budget of `bounds` in multiplications, so that its result does not depend on the load of the machine."""
 COUNTING_SECONDS, COUNTING_SHARE = 0.3, 0.15
-"""`auto` counts if this takes at most this many seconds, or this share of a larger budget than the default. It is
-sufficient for 25 + 25 words, as in the first tests of Caliskan et al."""
+"""The number of seconds up to which `auto` counts, and the share of a budget larger than the default. It is enough for
+25 + 25 words, as in the first tests of Caliskan et al.
+"""
 ONE_PERCENT_SECONDS = 0.004
-"""The approximate time of bounds within 1 % of one tail; bounds of half the width take twice as long."""
+"""The approximate time of bounds within 1 % for one tail; bounds of half the width take twice as long."""
 FALL = 0.75
-"""With 1, bounds would take half as long whenever counting takes twice as long; a smaller value leaves a margin."""
+"""The exponent of the time of bounds; with 1, it would halve whenever counting takes twice as long, so a smaller value
+leaves a margin.
+"""
 NEAREST = 2.6
-"""Counting is assumed to take at least this many times longer than allowed; with less, bounds of 26 + 26 words would
-take twice as long as counting 25 + 25 words."""
+"""The smallest factor by which counting is assumed to exceed the allowed time; with a smaller factor, bounds of 26 +
+26 words would take twice as long as counting 25 + 25 words.
+"""
 _SMALLEST = sys.float_info.min
 
 
@@ -47,7 +51,7 @@ def permutation_test(
 ) -> Significance:
     """Return the share of all relabellings of X and Y whose sum over X is at least as extreme as the observed one.
 
-    The order of the scores does not matter, to the last bit, and neither does the speed of the machine.
+    The result depends neither on the order of the scores, to the last bit, nor on the speed of the machine.
 
     Args:
         x: the scores s(w) of the elements of X.
@@ -61,7 +65,7 @@ def permutation_test(
 
     Raises:
         UnknownNameError: if the method or the alternative is unknown.
-        SignificanceError: if an exact method was requested and does not fit the budget.
+        SignificanceError: if an exact method was requested but does not fit the budget.
         UnitError: if a set is empty or a score is not finite.
     """
     if method not in METHODS:
@@ -111,8 +115,9 @@ def floor(grid: Grid, side: Alternative) -> float:
 def _precision_instead(tails: Sequence[Tail], counting: Budget) -> float:
     """Return the precision of bounds if counting takes too long, so that cost and precision change smoothly.
 
-    Bounds may take about as long as counting that just fits the budget, and 0.6 times as long whenever counting takes
-    twice as long, which is the case for each further word in X and Y. Only predictions are used; no clock is read.
+    If counting just fits the budget, bounds may take about as long as counting. Whenever counting takes twice as long,
+    as with each further word in X and Y, the time of bounds falls to 0.6 times. Only predictions are used; no clock is
+    read.
     """
     from weatherglass.stats.permutation.exact import endless_memory_seconds
 
@@ -121,7 +126,7 @@ def _precision_instead(tails: Sequence[Tail], counting: Budget) -> float:
 
 
 def _certified(low: float, high: float, method: str, least: float) -> Significance:
-    """Return a p between two bounds; a bound that float64 cannot represent is the smallest normal number."""
+    """Return a p between two bounds; a bound too small for float64 is replaced by the smallest normal number."""
     low = low if high >= _SMALLEST else 0.0
     high, least = max(high, _SMALLEST), max(least, _SMALLEST)
     middle = high if low in (high, 0.0) else math.sqrt(low) * math.sqrt(high)
@@ -189,8 +194,8 @@ def _what_would_be_needed(grid: Grid, tails: Sequence[Tail], budget: Budget, met
         cost = cost_of(name, tails, budget)
         needs.append(f"{name} {cost}")
     return (
-        f"an exact p of {grid.size} + {grid.n - grid.size} elements does not fit into {budget.seconds:g} s and "
-        f"{budget.bytes / 1e9:g} GB ({'; '.join(needs)}); raise the budget, or use 'bounds'"
+        f"an exact p of {grid.size} + {grid.n - grid.size} elements does not fit into {budget.seconds:g} s "
+        f"and {budget.bytes / 1000000000.0:g} GB ({'; '.join(needs)}); increase the budget, or use 'bounds'"
     )
 
 

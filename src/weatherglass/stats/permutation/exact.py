@@ -56,7 +56,7 @@ def _count_subsets(
     position: Integers,
     need: Integers,
 ) -> int:
-    """Count subsets of descending values depth first; return -1 if `work` steps or 62 bits are not sufficient.
+    """Count subsets of descending values depth first; return -1 if `work` steps or 62 bits are not enough.
 
     The caller provides the partial sums and the two stacks, because code that allocates or slices arrays takes 1.5
     times as long to compile.
@@ -144,7 +144,9 @@ def count_on_the_lattice(tail: Tail) -> int:
 
 
 def _cheaper(tail: Tail) -> tuple[Tail, int]:
-    """Return the tail or its rest, whichever spans fewer sums, and the largest distance of its sums from the top."""
+    """Return the tail or its complement, whichever spans fewer sums, and the largest distance of its sums from the
+    top.
+    """
     rest = tail.rest()
     spans = [(side.size * int(side.values[-1]) - side.threshold, side) for side in (tail, rest)]
     shortfall, side = min(spans, key=lambda span: span[0])
@@ -200,10 +202,12 @@ def _count_sums(lacking: Integers, size: int, shortfall: int, modulus: int) -> i
 _SECONDS_A_SUBSET = 3e-9
 _STEPS_A_SECOND = 200_000_000
 _OVERHEAD = 1e-3
-"""Seconds below which the simplest method is used without predicting the time of the other methods."""
+"""The number of seconds below which the simplest method is used without predicting the time of the others."""
 _MEETING_OVERHEAD = 2.2e-3
-"""Seconds that are added to the prediction of meet-in-the-middle, so that tails of up to about 700 000 subsets are
-enumerated, without tables. Its start takes 0.07 to 0.15 ms (8 + 8 to 14 + 14 elements, 2 cores under load)."""
+"""The number of seconds added to the predicted time of meet-in-the-middle, so that tails of up to about 700 000
+subsets are enumerated without tables. Starting it takes 0.07 to 0.15 ms (8 + 8 to 14 + 14 elements, 2 cores under
+load).
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Represent pooled scores as integers, and every alternative as tails to count.
+"""Represent pooled scores as integers, and every alternative hypothesis as tails to count.
 
 Every alternative is reduced to one problem: how many subsets of a given size have a sum of at least a threshold?
 """
@@ -16,14 +16,15 @@ from weatherglass.errors import UnitError
 from weatherglass.stats import Alternative
 
 TIE = 1e-12
-"""Scores that differ by less than this share of the largest |s| are ties, and so are sums within this share of Σ|s|."""
+"""The share of the largest |s| within which scores are ties; sums within this share of Σ|s| are ties, too."""
 FEW_PARTITIONS = 10**8
-"""The largest number of partitions for which ties of sums are merged. Among more, sums are as close by chance, and a
-single partition does not change p."""
+"""The largest number of partitions for which ties of sums are merged. With more partitions, sums are this close by
+chance, and a single partition does not change p.
+"""
 SPACING_FIT = 1e-13
 """The largest deviation of scores from a common spacing, as a share of the largest |s|."""
 LEAST_SPACING = 1e-8
-"""A common spacing below this share of the largest |s| cannot be distinguished from chance."""
+"""The share of the largest |s| below which a common spacing cannot be distinguished from chance."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,12 +36,12 @@ class Grid:
     size: int
     """|X|."""
     observed: int
-    """The sum over X."""
+    """The sum of the scores of X."""
     slack: int = 0
-    """Sums that differ from the observed one by at most this are ties, up to rounding (docs/methods 10.5)."""
+    """The largest difference from the observed sum that counts as a tie, up to rounding (docs/methods 10.5)."""
     n: int = field(init=False)
     total: int = field(init=False)
-    """The sum over X and Y."""
+    """The sum of the scores of X and Y."""
     constant: bool = field(init=False)
     """Whether every partition has the same sum."""
     partitions: int = field(init=False)
@@ -97,8 +98,8 @@ def on_grid(x: Vector, y: Vector) -> Grid:
 def _common_spacing(levels: Vector) -> Integers | None:
     """Return the levels as multiples of their common spacing; None if they have no spacing that is coarse enough.
 
-    0.1 + 0.2 and 0.3 are a tie to whoever wrote the scores, but not in binary. Therefore the spacing is found by
-    Euclid's algorithm on the differences, and accepted only if every level fits.
+    0.1 + 0.2 and 0.3 are equal to the person who wrote the scores, but not in binary. Therefore the spacing is found
+    by Euclid's algorithm on the differences, and accepted only if every level fits.
     """
     largest = float(np.abs(levels).max())
     steps = levels - levels[0]
@@ -148,7 +149,7 @@ class Tail:
 
     @property
     def known(self) -> int | None:
-        """Return the count if it is known without counting (none, all, or only the largest sum); else None."""
+        """Return the count if it is known without counting (none, all, or only the largest sum); otherwise None."""
         greatest = self.greatest
         if self.threshold > greatest:
             return 0
@@ -175,7 +176,9 @@ class Tail:
         )
 
     def rest(self) -> Tail:
-        """Return the tail of the subsets below the threshold; it is cached, so that its tilt is computed once."""
+        """Return the tail of the subsets below the threshold; the result is cached, so that its tilt is computed only
+        once.
+        """
         return _rest(self)
 
 
@@ -186,7 +189,7 @@ def _rest(tail: Tail) -> Tail:
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """The sums that are at least as extreme as a given one: those ≥ high and those ≤ low."""
+    """The sums at least as extreme as a given one, which are those ≥ high and those ≤ low."""
 
     high: int | None
     low: int | None
@@ -218,7 +221,7 @@ class Extreme:
 
 
 def direction(grid: Grid, alternative: Alternative) -> Alternative:
-    """Return the observed side of the null mean for `observed`; other alternatives are unchanged."""
+    """Return the observed side of the null mean for `observed`; return other alternatives unchanged."""
     if alternative != "observed":
         return alternative
     return "greater" if grid.observed * grid.n >= grid.size * grid.total else "less"

@@ -1,4 +1,4 @@
-"""Compile the permutation kernels with numba and cache them on disk, before a run needs them."""
+"""Compile the permutation kernels with numba and cache them on disk before a run needs them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _KERNELS: list[Any] = []
 
 
 def compiled(function: Function) -> Function:
-    """Compile a function at its first call and cache the machine code in a folder that numba finds.
+    """Compile a function at its first call and cache the machine code in a folder that numba chooses.
 
-    The folder is next to the source or, for a read-only installation, in the user's cache; if neither is writable, each
-    process compiles the code again.
+    The folder is next to the source or, for a read-only installation, in the user's cache; if neither is writable,
+    each process compiles the code again.
 
     Cached code is loaded without the modules that only compilation needs. By default, numba first imports everything
-    that it can compile (BLAS, random numbers, text, …), which takes longer than loading these kernels. It imports these
-    modules again before it compiles, so that nothing is missing. This depends on the internals of numba; if a version
-    has others, numba loads the kernel in its own way.
+    that it can compile (BLAS, random numbers, text, …), which takes longer than loading these kernels. numba imports
+    these modules anyway before it compiles, so that nothing is missing. This depends on numba's internals; if they
+    change in a new version, numba loads the kernel in its usual way.
     """
     try:
         kernel = njit(cache=True, error_model="numpy")(function)
@@ -55,10 +55,10 @@ def compiled(function: Function) -> Function:
 def all_cached(besides: str = "") -> bool:
     """Return whether the machine code of every imported kernel, except one, is in memory or on disk.
 
-    The index on disk must contain code for the current source. A kernel counts as cached if numba does not show it.
+    The index on disk must contain code for the current source. A kernel also counts as cached if numba does not tell.
 
     Args:
-        besides: the name of the kernel that is not checked.
+        besides: the name of the one kernel that is not checked.
     """
     for kernel in _KERNELS:
         if kernel.signatures or kernel.py_func.__name__ == besides:
@@ -80,7 +80,7 @@ COMPILING = "compiling the permutation kernels (once on this machine)"
 
 
 def prepare(progress: Callable[[str], None] | None = None) -> None:
-    """Compile the kernels that are not on disk yet, which takes some seconds, and report it to `progress`.
+    """Compile the kernels that are not on disk yet, which takes a few seconds, and report progress.
 
     A process loads each kernel when it first needs it.
     """
@@ -94,7 +94,7 @@ def prepare(progress: Callable[[str], None] | None = None) -> None:
 
 
 def load_kernels() -> None:
-    """Load all kernels except that of the lattice into this process, compiling those that are not on disk."""
+    """Load all kernels except the lattice kernel into this process, compiling those that are not on disk."""
     from weatherglass.stats.permutation.bounds import bound_tail
     from weatherglass.stats.permutation.exact import count_by_enumeration
     from weatherglass.stats.permutation.grid import as_extreme_as, on_grid

@@ -1,4 +1,4 @@
-"""Count a tail exactly by meet-in-the-middle, from the sorted subset sums of two halves, by cardinality.
+"""Count a tail exactly by meet-in-the-middle, using the sorted subset sums of two halves, by cardinality.
 
 A subset of a half is determined by its complement, so only sums of at most half of its values are stored. The sums of
 h − k values are the total of the half minus the sums of k values, in reverse order.
@@ -20,21 +20,22 @@ from weatherglass.stats.permutation.kernels import compiled
 
 _LARGEST_HALF = 26
 LARGEST_MEETING = 2 * _LARGEST_HALF + 20
-"""The largest number of elements that can be counted with any budget."""
+"""The largest number of elements that can be counted, whatever the budget."""
 _WORTH_BISECTING = 4096
-"""The minimum number of rows at which bisection in numpy is faster than a loop over all rows."""
+"""The number of rows from which bisection in numpy is faster than a loop over all rows."""
 _LARGEST_PREDICTION = 200
-"""The predicted time is infinite for more elements."""
+"""The number of elements above which the predicted time is infinite."""
 _KEPT_BYTES = 256_000_000
-"""Memory of at most this size is reused for the next count. Allocating new pages takes more than a fifth of the time of
-counting 25 + 25 elements, and a run counts several times."""
+"""The largest memory that is kept for the next count. Allocating new pages takes more than a fifth of the time of
+counting 25 + 25 elements, and a run counts several times.
+"""
 _SECONDS_A_STEP = 1e-9
 _SECONDS_A_BYTE = 0.3e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Halves:
-    """A division of n elements into two halves, and a few elements whose membership is tried both ways."""
+    """A division of n elements into two halves, plus a few elements that are tried both in and out."""
 
     first: int
     second: int
@@ -72,7 +73,9 @@ def endless_memory_seconds(n: int) -> float:
 
 @cache
 def share_out(n: int, bytes_allowed: int) -> Halves:
-    """Return the fastest division of n elements that fits into memory; each tried element halves the memory."""
+    """Return the fastest division of n elements that fits into memory; each element that is tried both in and out
+    halves the memory.
+    """
     ways = []
     for tried in range(n - 1):
         halved = n - tried
@@ -108,11 +111,11 @@ def count_by_meeting(tail: Tail, bytes_allowed: int) -> int:
 
 
 _kept: list[Integers] = []
-"""The memory of the last count, while no other count uses it."""
+"""The memory of the last count, if no other count is using it."""
 
 
 def _memory(entries: int) -> Integers:
-    """Return memory for this many sums; it is removed from the list, so that no two threads use it."""
+    """Return memory for this many sums; it is taken from the list, so that two threads never share it."""
     try:
         kept = _kept.pop()
     except IndexError:
@@ -135,8 +138,8 @@ def _sums_by_cardinality(
 ) -> tuple[Integers, Integers]:
     """Return all sums of at most `size` and half of the values, by cardinality, and the start of each cardinality.
 
-    Sums of one cardinality are ascending. They are stored from the start of `room`; they are built alternately in it
-    and in the spare buffer.
+    Sums of one cardinality are ascending. They are stored from the start of `room`, and are built alternately in
+    `room` and in the spare buffer.
     """
     h = len(values)
     most = min(size, h // 2)
@@ -149,8 +152,8 @@ def _sums_by_cardinality(
 def _grow(values: Integers, size: int, sums: Integers, spare: Integers, lengths: Integers) -> Integers:
     """Add one value at a time; the new sums of k values are the old ones merged with the shifted sums of k − 1 values.
 
-    Here and below, nothing is allocated, and neither min nor max is used, because each would be one more function to
-    compile.
+    This function and those below allocate nothing and use neither min nor max, because each would be one more function
+    to compile.
     """
     h = len(values)
     # Whichever array is written last must be `sums`.
@@ -310,7 +313,7 @@ def _meet(
 def _pairs(rows: Integers, columns: Integers, need: int, spare: Integers) -> int:
     """Count pairs of ascending numbers with row + column ≥ need, as row − (−column) with reversed columns.
 
-    Copying the columns costs less than compiling a second walk; one pair of cardinalities in ten is of this kind.
+    Copying the columns costs less than compiling a second walk; only one in ten pairs of cardinalities needs it.
     """
     return _pairs_apart(rows, np.negative(columns[::-1], out=spare[: len(columns)]), need)
 

@@ -1,7 +1,8 @@
-"""Draw uniform random partitions quickly; May et al. (2019) report p from random partitions.
+"""Draw uniform random partitions quickly, since May et al. (2019) report p from random partitions.
 
 The elements are divided into blocks of up to 14. The number of drawn elements of a block is hypergeometric, and given
-this number, all subsets of the block are equally likely. This takes one look-up each instead of a draw per element.
+this number, all subsets of the block are equally likely. Each of the two needs one table look-up instead of a draw per
+element.
 
 The code is not compiled, because compiling would take longer than drawing the null distributions of a run.
 """
@@ -21,10 +22,10 @@ Bits = NDArray[np.uint64]
 
 _BLOCK = 14
 _SLICE = 1 << 13
-"""Number of samples that are drawn at once, so that all arrays fit into the processor's cache."""
+"""The number of samples drawn at once, chosen so that all arrays fit into the processor's cache."""
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _WINDOW = 12.0
-"""Tables cover this many standard deviations of the number left to draw; a sample is outside once in 10^30."""
+"""The number of standard deviations that tables cover; a sample is outside once in 10^30."""
 CONFIDENCE = 0.99
 """The confidence level of the interval of a sampled p."""
 
@@ -57,7 +58,7 @@ def sample_sums(grid: Grid, samples: int, rng: np.random.Generator) -> Integers:
 
 
 def clopper_pearson(hits: int, samples: int) -> tuple[float, float]:
-    """Return the exact binomial interval, at level CONFIDENCE, of a probability with `hits` in `samples` draws."""
+    """Return the exact binomial interval, at level CONFIDENCE, of a probability given `hits` in `samples` draws."""
     from scipy.special import betaincinv
 
     outside = (1 - CONFIDENCE) / 2

@@ -1,8 +1,8 @@
 """Compute p of a sum over strata, with labels exchanged within each stratum (docs/methods 12).
 
-The null distribution is the convolution of those of the strata. For few words, p is counted by meet-in-the-middle. For
-more words, the Fourier coefficients of the strata are multiplied, which gives certain bounds of p. If these are too
-wide, labels are drawn at random.
+The null distribution is the convolution of the distributions of the strata. For few words, p is counted by
+meet-in-the-middle. For more words, the Fourier coefficients of the strata are multiplied, which gives certain bounds
+of p. If the bounds are too wide, labels are drawn at random.
 """
 
 from __future__ import annotations
@@ -22,18 +22,20 @@ from weatherglass.stats.permutation.tilt import joint_tilt
 LARGEST_HALF = 1 << 17
 """The largest number of sums of one half of the words for which p is counted; this takes about 20 ms."""
 MOST_COUNTS = 4_096
-"""The largest number of combinations of counts, one per stratum, of a half; each is a separate list."""
+"""The largest number of combinations of counts, one per stratum, in a half; each combination is a separate list."""
 WORK = 40_000_000
 """The number of multiplications that bounds of one tail may take, about 0.1 s."""
 WIDEST = 0.2
-"""Bounds are replaced by draws if their gap is a larger share of p, unless p is below RARE."""
+"""The largest gap of bounds as a share of p; bounds with a larger gap are replaced by draws, unless p is below
+RARE.
+"""
 RARE = 1e-4
 SAMPLES = 99_999
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stratum:
-    """Words whose labels are exchanged among themselves; `size` of them are in X."""
+    """A group of words whose labels are exchanged with each other; `size` of them are in X."""
 
     values: Integers
     """The values, ascending; the smallest is 0."""
@@ -83,7 +85,7 @@ class StrataTail:
 
     @property
     def known(self) -> int | None:
-        """Return the number of labellings if it is none or all; else None."""
+        """Return the number of labellings if it is known to be none or all; otherwise None."""
         if self.threshold > sum(stratum.greatest for stratum in self.strata):
             return 0
         return self.labellings if self.threshold <= sum(stratum.least for stratum in self.strata) else None
@@ -131,7 +133,9 @@ def exchange_within_strata(
 def _tails(
     strata: Sequence[tuple[Vector, Vector]], statistic: float
 ) -> tuple[StrataTail | None, StrataTail | None]:
-    """Return the tail of sums as large as the observed one, and the opposite tail; None if they contain all sums."""
+    """Return the tail of sums at least as large as the observed one, and the opposite tail; None if they contain all
+    sums.
+    """
     every = np.concatenate([part for stratum in strata for part in stratum])
     exponent = math.frexp(float(np.abs(every).max()))[1]
     bits = min(53, 61 - math.ceil(math.log2(len(every)))) - exponent

@@ -13,13 +13,14 @@ from weatherglass.arrays import Integers, Vector
 from weatherglass.stats.permutation.grid import Tail
 
 _LEAST_PULL = 2.5
-"""The least value of λ times the standard deviation of the sum, so that e^(−λu) also decreases near the mean."""
+"""The smallest value of λ times the standard deviation of the sum, so that e^(−λu) also decreases near the mean."""
 _AIMS = (0.999, 0.99, 0.97, 0.94, 0.9, 0.8, 0.6, 0.4, 0.2, 0.0)
-"""The largest shares of the way from the mean to the largest sum to which the tilt moves the mean; the first share that
-leaves some variance is used."""
+"""Shares of the way from the mean to the largest sum to which the tilt may move the mean, largest first; the first
+share that leaves some variance is used.
+"""
 _LEAST_VARIANCE = 0.25
 _ENOUGH = 1e-6
-"""The tolerated error of the mean count, in elements. Any tilt is valid, but a good one gives narrow bounds."""
+"""The tolerated error of the mean count, in elements. Any tilt is valid, but an accurate one gives narrow bounds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +38,9 @@ class Tilt:
     count_sd: float
     """The standard deviation of the tilted count."""
     log_p: float
-    """A saddlepoint estimate of the logarithm of the tail's share; it is accurate to about 20 % and never reported."""
+    """A saddlepoint estimate of the logarithm of the tail's share; it is accurate to about 20 % and is never
+    reported.
+    """
     density: float
     """The estimated density of the sum at the threshold, per grid unit, divided by the tail's share."""
 
@@ -145,7 +148,9 @@ def _solve_offset(scores: Vector, size: int, rate: float, offset: float) -> floa
 def _estimate(
     scores: Vector, tail: Tail, rate: float, offset: float, reach: float, sd: float
 ) -> tuple[float, float]:
-    """Estimate the logarithm of the share, and density divided by share, by a double saddlepoint (Robinson 1982)."""
+    """Estimate the logarithm of the share, and the density divided by the share, with a double saddlepoint (Robinson
+    1982).
+    """
     from scipy.special import erfcx
 
     _, variances = _odds(scores, rate, offset)

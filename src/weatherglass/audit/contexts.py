@@ -1,0 +1,214 @@
+"""Keep the sentences of a corpus that contain the words of tests, and average each word over its sentences.
+
+A model of texts has no vector of a word, only of a word in a sentence (docs/how-to/contexts.md). The sentences are
+stored with the run, so that others can repeat it without the corpus.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weatherglass.arrays import Matrix
+from weatherglass.audit.encode import Encodings, observe
+from weatherglass.audit.folder import CONTEXTS
+from weatherglass.catalogue.test import CORPUS, Test
+from weatherglass.encoders.base import Coverage, Input, Model
+from weatherglass.errors import CorpusError, EncoderError, WeatherglassError
+from weatherglass.parallel import Backend
+from weatherglass.progress import Progress
+from weatherglass.storage.checksum import MISMATCH, State, read_checked_json, write_checked_json
+from weatherglass.storage.documents import reading_document
+from weatherglass.warnings import Warning
+
+START = b'{\n "sha256": "'
+"""The first bytes of such a file."""
+FEW = 5
+"""A word with fewer contexts is listed in a warning."""
+NOT_FOUND = "it does not occur in the corpus"
+
+
+@dataclass(frozen=True, slots=True)
+class WordContexts:
+    """A sample of the sentences that contain a word."""
+
+    found: int
+    """Number of sentences in the corpus that contain the word, with repetitions."""
+    sample: tuple[Input, ...]
+    """Distinct sentences with the place of the word, in random order, so that the first ones are a smaller sample."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contexts:
+    """The sampled sentences of each word, and where they come from."""
+
+    source: Mapping[str, Any]
+    """The name of the corpus, a hash of its content, and how it was sampled."""
+    words: Mapping[str, WordContexts]
+
+    def limited_to(self, per_word: int) -> Contexts:
+        """Return a sample with at most this many sentences per word, which is a part of this one."""
+        words = {word: replace(each, sample=each.sample[:per_word]) for word, each in self.words.items()}
+        return Contexts({**self.source, "per_word": min(per_word, self.source["per_word"])}, words)
+
+    def only(self, words: Iterable[str]) -> Contexts:
+        """Return the contexts of these words, in their order."""
+        return Contexts(self.source, {word: self.words[word] for word in words})
+
+    def fingerprint(self, texts: Iterable[str]) -> str:
+        """Return a hash of the sentences of some words."""
+        content = [[text, _plain(self.words[text])] for text in sorted(set(texts))]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+    def counts(self, texts: Iterable[str]) -> dict[str, int]:
+        """Return the number of sampled sentences of each word."""
+        return {text: len(self.words[text].sample) for text in texts}
+
+    def write(self, folder: Path) -> None:
+        """Write contexts.json with its checksum into the folder of a run."""
+        words = {word: _plain(each) for word, each in self.words.items()}
+        write_checked_json(folder / CONTEXTS, {"contexts": dict(self.source), "words": words})
+
+
+def _plain(each: WordContexts) -> dict[str, Any]:
+    places = ((asked.span or (0, 0), asked.text) for asked in each.sample)
+    return {"found": each.found, "sentences": [[*span, text] for span, text in places]}
+
+
+def is_contexts_file(path: Path) -> bool:
+    """Return whether a file starts like contexts.json."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(START)) == START
+    except OSError:
+        return False
+
+
+def read_contexts(path: Path) -> Contexts:
+    """Read contexts.json.
+
+    Raises:
+        CorpusError: if the file is damaged, or is not a file of contexts.
+    """
+    with reading_document(path, CorpusError):
+        record, state = read_checked_json(path.read_bytes())
+        if state is not State.WHOLE:
+            raise CorpusError(f"{path}: {MISMATCH}; name the corpus itself, or get the file again")
+        if "contexts" not in record or "words" not in record:
+            raise CorpusError(f"{path}: not a file of contexts; use a corpus, or {CONTEXTS} of a run")
+        words = {
+            str(word): WordContexts(
+                int(each["found"]),
+                tuple(Input(str(text), (int(start), int(end))) for start, end, text in each["sentences"]),
+            )
+            for word, each in record["words"].items()
+        }
+        return Contexts(record["contexts"], words)
+
+
+def in_contexts(test: Test) -> Test:
+    """Return a test of single words as a test of these words in sentences of a corpus.
+
+    Raises:
+        WeatherglassError: if its words are in sentences already.
+    """
+    if test.context != "word":
+        raise WeatherglassError(
+            f"{test.name} is made of sentences already; with contexts, choose tests of single words, such as 'weat*'"
+        )
+    return replace(test, name=f"context-{test.name}", context=CORPUS)
+
+
+def check_gives_words(model: Model) -> None:
+    """Refuse a model that has no vector of a word in a sentence.
+
+    Raises:
+        EncoderError: if it has none; the message names the kinds that have.
+    """
+    if "token-vectors" not in model.gives:
+        raise EncoderError(
+            f"'{model.name}' gives vectors of whole texts, not of a word in a sentence, which contexts need; "
+            "use hf:, st: or word vectors"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedContexts:
+    """The vectors of words in their sentences, and the mean of each word."""
+
+    encodings: Encodings
+    """The mean vector of each word; NaN for a word without a sentence that the model could read."""
+    rows: Mapping[str, list[int]]
+    """By word, the rows of `vectors` that are averaged, in the order of the sample."""
+    read: Mapping[str, list[Input]]
+    """By word, its sentences in the order of these rows."""
+    vectors: Matrix
+
+    def of(self, word: str) -> Matrix:
+        """Return the vectors of a word, a row per sentence."""
+        found: Matrix = self.vectors[self.rows[word]]
+        return found
+
+
+def encode_contexts(
+    model: Model, contexts: Contexts, texts: Sequence[str], backend: Backend, progress: Progress
+) -> EncodedContexts:
+    """Encode each word in its sentences, and average the vectors of a word.
+
+    Sentences of similar length are encoded together, and a sentence with several words is read once.
+
+    Raises:
+        EncoderError: if the model has no vectors of words in a sentence.
+    """
+    check_gives_words(model)
+    distinct = list(dict.fromkeys(texts))
+    asked = {each for text in distinct for each in contexts.words[text].sample}
+    inputs = sorted(asked, key=lambda each: (len(each.text), each.text, each.span))
+    observed = observe(model, inputs, "token-vectors", backend, progress)
+    row_of = {each: row for row, each in enumerate(observed.inputs)}
+    vectors = observed.matrix.astype(np.float64, copy=False).reshape(len(inputs), -1)
+    known: list[bool] = np.asarray(np.isfinite(vectors).all(axis=1)).tolist()
+    means = np.full((len(distinct), vectors.shape[1]), np.nan)
+    coverage, rows, read = [], {}, {}
+    for number, text in enumerate(distinct):
+        sample = contexts.words[text].sample
+        read[text] = [each for each in sample if known[row_of[each]]]
+        rows[text] = [row_of[each] for each in read[text]]
+        if rows[text]:
+            # The mean of equal vectors is exactly that vector, so that static vectors give WEAT's numbers.
+            first = vectors[rows[text][0]]
+            means[number] = first + (vectors[rows[text]] - first).mean(axis=0)
+        lost = [observed.coverage[row_of[each]] for each in sample if not known[row_of[each]]]
+        coverage.append(_coverage(text, [observed.coverage[row] for row in rows[text]], lost, len(sample)))
+    numbers = {text: number for number, text in enumerate(distinct)}
+    return EncodedContexts(Encodings(numbers, means, coverage), rows, read, vectors)
+
+
+def _coverage(text: str, read: Sequence[Coverage], lost: Sequence[Coverage], number: int) -> Coverage:
+    """Return how a model read a word in its sentences: the pieces in the first, and why others are lost."""
+    if not number:
+        return Coverage((text,), (text,), NOT_FOUND)
+    reasons = dict.fromkeys(each.note or "unknown to the model" for each in lost)
+    note = f"{len(lost)} of {number} contexts lost: {'; '.join(reasons)}" if lost else ""
+    return Coverage(read[0].tokens if read else (text,), () if read else (text,), note)
+
+
+def context_warnings(test: Test, roles: Sequence[str], encoded: EncodedContexts) -> list[Warning]:
+    """Return warnings about words of a test with few or no contexts, and about contexts that were lost."""
+    sets = (one for role, one in zip(test.roles, test.sets, strict=True) if role in roles)
+    texts = list(dict.fromkeys(text for one in sets for text in one.texts))
+    used = {text: len(encoded.rows[text]) for text in texts}
+    warnings = []
+    if few := [f"{text} ({number})" for text, number in used.items() if number < FEW]:
+        warnings.append(Warning.of("few-contexts", words=few, least=FEW))
+    places, covered = encoded.encodings.row, encoded.encodings.coverage
+    notes = {text: covered[places[text]].note for text in texts}
+    if lost := [f"{text}: {note}" for text, note in notes.items() if note and note != NOT_FOUND]:
+        warnings.append(Warning.of("lost-contexts", words=lost))
+    return warnings
