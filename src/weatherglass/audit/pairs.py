@@ -13,11 +13,11 @@ from weatherglass.audit.encode import observe
 from weatherglass.audit.known_sets import KnownSet, MissingWords
 from weatherglass.audit.plan import PlannedModel, PlannedResult
 from weatherglass.catalogue.pairs import word_span
-from weatherglass.catalogue.test import Element
+from weatherglass.catalogue.test import PAIR, Element, Test
 from weatherglass.encoders.base import Asked, Coverage, Input, What, is_causal, plain
 from weatherglass.errors import EncoderError, UnitError
-from weatherglass.metrics.log_probability import LogProbability, fill
-from weatherglass.metrics.pairs import PairMetric, Sentence
+from weatherglass.metrics.log_probability import TEMPLATES, LogProbability, fill
+from weatherglass.metrics.pairs import MASKED, PairMetric, Sentence
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
 from weatherglass.warnings import Warning
@@ -81,9 +81,40 @@ def score_pairs(
 
 def _input(element: Element, row: PlannedResult, causal: bool) -> Asked:
     """Return the input for a model: the text or, if the metric needs it, the word that fills the template."""
-    at_word = getattr(row.metric, "at_word", False) and not causal
-    span = word_span(element.text, element.template) if at_word else None
+    return _at_word(element) if getattr(row.metric, "at_word", False) and not causal else element.text
+
+
+def _at_word(element: Element) -> Asked:
+    span = word_span(element.text, element.template)
     return Input(element.text, span) if span else element.text
+
+
+def inputs_of(test: Test, what: What, causal: bool) -> list[Asked]:
+    """Return everything that the metrics of this package ask a model about a test, for example to store the answers.
+
+    Raises:
+        UnitError: if the words of the test are in sentences already, or it has no words that a template can combine.
+    """
+    targets = [element for one in test.targets for element in one.elements]
+    if test.context == PAIR:
+        masked = what == MASKED and not causal
+        asked = [each for e in targets for each in ((e.text, _at_word(e)) if masked else (e.text,))]
+    elif what != MASKED or causal or test.context != "word" or not test.attributes:
+        raise UnitError(
+            f"{test.name}: {what} need a test of sentence pairs, such as 'pairs', or a masked model and a test of words"
+        )
+    else:
+        asked = [each for e in targets for each in _filled(e, test, TEMPLATES)]
+    return list(dict.fromkeys(asked))
+
+
+def _filled(element: Element, test: Test, templates: Sequence[str]) -> list[Input]:
+    """Return the sentences of a target word with each attribute word, and with that word masked as well."""
+    attributes = [each.text for one in test.attributes for each in one.elements]
+    filled = [fill(template, element.text, attribute) for attribute in attributes for template in templates]
+    return [
+        Input(each.text, each.target, hidden=hidden) for each in filled for hidden in (None, each.attribute)
+    ]
 
 
 def _add(
@@ -153,15 +184,11 @@ def score_words(model: PlannedModel, row: PlannedResult, backend: Backend, progr
     if test.context != "word":
         raise UnitError(f"{metric.name} makes its own sentences; use a test of single words")
     attributes = [element.text for one in test.attributes for element in one.elements]
-    asked: dict[tuple[int, str], list[Input]] = {}
-    for number, one in enumerate(test.targets):
-        for element in one.elements:
-            filled = [fill(t, element.text, attribute) for attribute in attributes for t in metric.templates]
-            asked[number, element.text] = [
-                Input(each.text, each.target, hidden=hidden)
-                for each in filled
-                for hidden in (None, each.attribute)
-            ]
+    asked = {
+        (number, element.text): _filled(element, test, metric.templates)
+        for number, one in enumerate(test.targets)
+        for element in one.elements
+    }
     inputs = [each for own in asked.values() for each in own]
     observed = observe(model.encoder, inputs, "log-probabilities", backend, progress)
     found = {

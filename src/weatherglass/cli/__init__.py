@@ -68,7 +68,10 @@ COMMANDS = {
         "models:try_model",
         "Show how a model reads texts, with their tokens, unknown words and nearest texts.",
     ),
-    "encode": ("models:encode", "Write the vectors of a model to a file that can be used as encodings:FILE."),
+    "encode": (
+        "models:encode",
+        "Write the vectors of a model, or the log-probabilities of tokens, to a file that 'run' reads.",
+    ),
     "cache": ("models:cache", "Show or clear the cache of encodings."),
     "docs": ("manual:docs", "Print a page of the manual, or the list of its pages."),
 }

