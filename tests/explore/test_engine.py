@@ -13,7 +13,6 @@ from weatherglass.explore.engine import ROLES, Engine, State, start_state, words
 from weatherglass.explore.words import StaleError, catalogue_words
 from weatherglass.stats.power import power
 
-STATES = 200
 COMPARED = ("value", "p_value", "p_method", "ci_low", "ci_high", "p_random", "effect_size_random")
 
 
@@ -37,9 +36,10 @@ def same(one: Any, other: Any) -> bool:
     return one == other or (one is None and other != other)
 
 
-def test_two_hundred_random_states_equal_run_and_evaluate(engine: Engine) -> None:
+@pytest.mark.parametrize("states", [30, pytest.param(200, marks=pytest.mark.large)])
+def test_random_states_equal_run_and_measure(engine: Engine, states: int) -> None:
     rng = np.random.default_rng(44)
-    for _ in range(STATES):
+    for _ in range(states):
         state = random_state(rng)
         answer = engine.answer(state)["answers"][0]
         words = {role: state["sets"][role]["words"] for role in ROLES}
