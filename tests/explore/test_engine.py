@@ -13,7 +13,7 @@ from weatherglass.explore.engine import ROLES, Engine, State, start_state, words
 from weatherglass.explore.words import StaleError, catalogue_words
 from weatherglass.stats.power import power
 
-COMPARED = ("value", "p_value", "p_method", "ci_low", "ci_high", "p_random", "effect_size_random")
+COMPARED = ("value", "p_value", "p_pieces", "p_method", "ci_low", "ci_high", "p_random", "effect_size_random")
 
 
 @pytest.fixture(scope="module")

@@ -46,7 +46,8 @@ MOST_NEEDED = 1000
 METRICS = ("cosine/mean", "cosine/median", "dot/mean", "euclidean/mean", "manhattan/mean")
 """Metrics that the page offers; a request may name any metric of two target and two attribute sets."""
 SHOWN = (
-    *("value", "unbiased", "effect_size", "p_value", "p_low", "p_high", "p_method", "p_floor", "certified"),
+    *("value", "unbiased", "effect_size", "p_value", "p_low", "p_high", "p_method", "p_floor", "p_pieces"),
+    "certified",
     *("ci_low", "ci_high", "p_random", "effect_size_random", "ci_random_low", "ci_random_high"),
     *(
         "score_reliability",

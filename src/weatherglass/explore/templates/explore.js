@@ -99,6 +99,7 @@ function oneAnswer(one) {
     box.append(make("p", { class: "says" }, one.sentence), make("dl", { class: "facts" },
       fact("Effect size d", number(one.value), ends(one.ci_low, one.ci_high) ? `95 % CI ${ends(one.ci_low, one.ci_high)}` : one.reasons.fixed || one.why_no_p),
       fact("p for these attribute words", tested ? pText(one.p_value) : "none", tested ? (one.certified && one.p_low === one.p_high ? "exact: all relabellings counted" : `by ${one.p_method}`) : one.not_tested || one.why_no_p),
+      tested && one.p_pieces > one.p_value ? fact("p at equal numbers of pieces", pText(one.p_pieces), "the tokenizer splits the words of one set more; the sentence takes the larger p") : "",
       fact("p for other attribute words", pText(one.p_random), ends(one.ci_random_low, one.ci_random_high) ? `d ${number(one.effect_size_random)}, 95 % CI ${ends(one.ci_random_low, one.ci_random_high)}` : one.reasons.random || ""),
       fact("Words for 80 % power", one.needed ? `${one.needed} a side` : "–", one.minimum_detectable ? `${one.units_x} and ${one.units_y} words detect d ≥ ${number(one.minimum_detectable)}` : "")));
   }
