@@ -60,6 +60,8 @@ OF_STUDIES = {
     "calibrate",
 }
 """Called in tests/reliability/test_json.py and tests/calibration/test_calibrate.py, where there is a study."""
+SERVES = {"explore"}
+"""Serves a page until Ctrl-C; called in tests/explore/test_server.py."""
 
 
 ALL = [" ".join(words) for words in LEAVES]
@@ -90,7 +92,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def test_every_command_is_called_here_or_with_a_study() -> None:
-    assert set(COMMANDS) | OF_STUDIES == set(ALL)
+    assert set(COMMANDS) | OF_STUDIES | SERVES == set(ALL)
 
 
 @pytest.mark.parametrize(
