@@ -16,7 +16,7 @@ CORE = tests/audit tests/catalogue tests/cli tests/gate tests/stats tests/langua
 # A file's tests run on one worker, so that its fixtures are made once, in the order of tests/conftest.py.
 WORKERS = -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage fuzz lint lint-fast lint-page benchmarks models-proof languages-proof integrations-proof reference papers docs dist clean
+.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage fuzz lint lint-fast lint-page benchmarks models-proof languages-proof integrations-proof action-proof reference papers docs dist clean
 
 run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
 	$(BIN)/weatherglass run
@@ -74,6 +74,9 @@ languages-proof: .venv-languages/installed  ## test French, Japanese and Russian
 
 integrations-proof: .venv-integrations/installed  ## compare with the real packages evaluate, mteb and spaCy
 	PYTHONPATH=. .venv-integrations/bin/python proofs/integrations.py
+
+action-proof: $(VENV)/installed-dev  ## execute the steps of action.yml in a new environment, with a model from the package index
+	$(BIN)/python -m proofs.action
 
 reference: $(VENV)/installed-dev  ## audit the reference models; writes their table and docs/reference.md
 	$(BIN)/python -m docs.reference.write .reference

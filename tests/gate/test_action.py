@@ -11,14 +11,13 @@ from typing import Any
 
 import pytest
 import yaml  # type: ignore[import-untyped]
+from tests.gate.action import ROOT, execute
 from tests.gate.test_worse import WEAT6, Planted
 from tests.messages import mentions
 
 import weatherglass
 from weatherglass.cli.errors import EXIT_CODES
 
-ROOT = Path(__file__).parents[2]
-ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
 
 
@@ -41,20 +40,9 @@ def vectors(file: Path, strength: float) -> Path:
 
 
 def act(environment: dict[str, str], folder: Path, **inputs: str) -> int:
-    """Run the action's own script; its inputs reach it as the variables that the step names."""
-    (step,) = [step for step in ACTION["runs"]["steps"] if step.get("id") == "run"]
-    variables = {}
-    for variable, expression in step["env"].items():
-        name = expression.removeprefix("${{ inputs.").removesuffix(" }}")
-        variables[variable] = inputs.get(
-            name.replace("-", "_"), str(ACTION["inputs"][name].get("default", ""))
-        )
-    assert "${{" not in step["run"], "an input would become text of the script"
-    files = {"GITHUB_OUTPUT": str(folder / "output"), "GITHUB_STEP_SUMMARY": str(folder / "step.md")}
-    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
-    return subprocess.run(
-        command, cwd=folder, env={**environment, **variables, **files}, check=False
-    ).returncode
+    """Run the action's own script, and return its exit code."""
+    given = {name.replace("_", "-"): value for name, value in inputs.items()}
+    return execute("Run", given, environment, folder).returncode
 
 
 @pytest.mark.large
@@ -78,10 +66,49 @@ def test_inputs_are_arguments_and_never_code(environment: dict[str, str], tmp_pa
     assert not (tmp_path / "hacked").exists()
 
 
-def test_the_action_installs_its_own_repository_so_that_it_works_before_a_release() -> None:
-    (step,) = [step for step in ACTION["runs"]["steps"] if step["name"] == "Install"]
-    assert step["env"]["PACKAGE"] == "${{ inputs.package || github.action_path }}"
-    assert ACTION["inputs"]["package"]["default"] == ""
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        {"models": "wordllama\n--fail-if=effect_size > 9"},
+        {"models": "-o"},
+        {"models": "wordllama", "output": "a\nfolder=/"},
+        {"models": "wordllama", "output": "a\rb"},
+    ],
+)
+def test_an_option_among_the_models_and_a_second_output_are_refused(
+    inputs: dict[str, str], environment: dict[str, str], tmp_path: Path
+) -> None:
+    ended = execute("Run", {"tests": "weat6", **inputs}, environment, tmp_path)
+    assert ended.returncode == 2
+    (line,) = ended.stdout.splitlines()
+    assert line.startswith(f"::error::{'output' if 'output' in inputs else 'models'}: ")
+    assert not ended.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"bin"}, "nothing was computed or written"
+
+
+@pytest.mark.parametrize(
+    ("inputs", "installed"),
+    [
+        ({}, str(ROOT)),
+        ({"extras": "transformers,onnx"}, f"{ROOT}[transformers,onnx]"),
+        ({"package": "weatherglass==0.2.0"}, "weatherglass==0.2.0"),
+        ({"package": "weatherglass==0.2.0", "extras": "api"}, "weatherglass[api]==0.2.0"),
+        ({"package": "weatherglass", "extras": "api"}, "weatherglass[api]"),
+        ({"package": "-r x.txt"}, "-r x.txt"),
+    ],
+)
+def test_what_the_action_installs(inputs: dict[str, str], installed: str, tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\nfor one; do echo "$one"; done\n')
+    python.chmod(0o755)
+    path = os.pathsep.join([str(tmp_path), os.environ["PATH"]])
+    ended = execute("Install", inputs, {"PATH": path}, tmp_path)
+    assert ended.stdout.splitlines() == ["-m", "pip", "install", "--quiet", "--", installed]
+
+
+def test_extras_are_names(tmp_path: Path) -> None:
+    ended = execute("Install", {"extras": "onnx] evil["}, dict(os.environ), tmp_path)
+    assert (ended.returncode, ended.stdout.startswith("::error::extras: ")) == (2, True)
 
 
 @pytest.mark.large
