@@ -83,7 +83,8 @@ def main() -> None:
                 wrong.append(f"{name}: {ended.returncode}, not {expected}\n{ended.stdout}{ended.stderr}")
         summary = (workspace / "step.md").read_text(encoding="utf-8")
         print(f"   the summary of the job has {len(summary.splitlines())} lines")
-        sys.exit("\n".join(wrong))
+        if wrong:
+            sys.exit("\n".join(wrong))
 
 
 if __name__ == "__main__":
