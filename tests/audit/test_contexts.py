@@ -73,7 +73,7 @@ def test_found_sentences_are_those_of_a_plain_search(sentences: list[str]) -> No
         ("It's the man’s", "man", 9),
         ("We can't", "can", None),
         ("He said: 'can'", "can", 10),
-        ("Will goes, will you", "will", 11),
+        ("Then Will goes, will you", "will", 16),
         ("the New York Times", "New York", 4),
         ("caf\u00e9 au lait", "cafe\u0301", 0),
         ("cafe\u0301s", "cafe", None),
@@ -256,3 +256,40 @@ def test_a_damaged_file_of_contexts_is_not_used(
     stored.write_text(content, encoding="utf-8")
     with pytest.raises(WeatherglassError, match=naming(str(stored))):
         wg.run({"static": vectors}, "weat7", contexts=stored)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        (
+            "Mr. Smith met Dr. J. Brown. He left.",
+            ["Mr. Smith met Dr. J. Brown.", "He left."],
+        ),
+        ('"Why?" he asked. "No." She left.', ['"Why?" he asked.', '"No."', "She left."]),
+        ("It was I. You know.", ["It was I.", "You know."]),
+        ("Fruit, e.g. apples, etc. and so on! Ja?", ["Fruit, e.g. apples, etc. and so on!", "Ja?"]),
+        ("护士来了。医生走了！", ["护士来了。", "医生走了！"]),
+        ("1.5 per cent", ["1.5 per cent"]),
+        ("", []),
+    ],
+)
+def test_sentences_end_where_a_reader_would_end_them(text: str, sentences: list[str]) -> None:
+    assert finder.sentences_of(text) == sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "at"),
+    [
+        ("Roses are here", "roses", 0),
+        ('"Roses are here"', "roses", 1),
+        ("The Roses are here", "roses", None),
+        ("Roses and roses", "roses", 0),
+        ("roses", "Roses", None),
+        ("护士来了", "护士", 0),
+        ("これはnurseです", "nurse", 3),
+        ("ผู้หญิง", "หญิง", 3),
+    ],
+)
+def test_a_capital_and_a_script_without_spaces_match(text: str, word: str, at: int | None) -> None:
+    (places,) = spans(text, word).values()
+    assert [place[0] for place in places if place] == ([] if at is None else [at])

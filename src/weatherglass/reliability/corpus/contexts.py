@@ -1,8 +1,9 @@
 """Find sentences of a corpus that contain given words, in one pass over the corpus for any number of words.
 
-A word matches as it is written, with its case, and as a whole word: the characters around it are not letters, digits
-or combining marks. Each sentence counts once per word, at the first place of the word, and repeated sentences count
-once in the sample.
+A word matches as it is written and as a whole word: the characters around it are not letters, digits or combining
+marks. A word in lower case also matches with a capital at the beginning of a sentence. In scripts without spaces, such
+as Chinese, a word matches anywhere. Each sentence counts once per word, at the first place of the word, and repeated
+sentences count once in the sample.
 
 The sample of a word is the sentences with the smallest keys, where the key is a hash of seed, word and sentence. It is
 a random sample without replacement that does not depend on the order of files, on other words or on the number of
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import heapq
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -29,17 +31,27 @@ from weatherglass.encoders.base import Input
 from weatherglass.errors import CorpusError
 from weatherglass.progress import Progress, Silent
 from weatherglass.registry import check_number, checked_path, checked_texts
-from weatherglass.reliability.corpus import SENTENCE_END
 from weatherglass.reliability.corpus.readers import documents, source_files
 from weatherglass.storage.checksum import file_hash, folder_hash
 from weatherglass.storage.reading import exists, is_folder
 
-VERSION = 1
+VERSION = 2
 """Increase it when other sentences are found, so that stored ones are not reused."""
 MOST_CHARACTERS = 1000
 """A longer sentence is shortened to the words around the one it is found for."""
 PER_WORD = 100
 SHOWN = 5
+MEGABYTE = 1_000_000
+SENTENCE_GAP = re.compile(r"[.!?…。！？][\"'”’»)\]]*(\s+)|[。！？][」』”]*()")
+"""The end of a sentence; its group is the space between two sentences."""
+_ABBREVIATIONS = (
+    "mr mrs ms messrs dr prof rev hon gen col capt lt sgt gov sen rep st mt jr sr vs etc e.g i.e cf al vol pp fig "
+    "jan feb mar apr jun jul aug sep sept oct nov dec hr fr bzw ca usw z.b d.h u.a mme mlle sra srta dña"
+)
+ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
+"""Words, in lower case, whose period does not end a sentence."""
+WITHOUT_SPACES = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
+"""Scripts that have no spaces between words, as the names of their characters begin."""
 
 
 class _Letters(dict[int, int]):
@@ -51,7 +63,39 @@ class _Letters(dict[int, int]):
 
 
 def _is_letter(character: str) -> bool:
-    return character.isalnum() or character == "_" or unicodedata.category(character)[0] == "M"
+    """Return whether a character can continue a word; a word ends at a character of a script without spaces."""
+    known = character.isalnum() or character == "_" or unicodedata.category(character)[0] == "M"
+    return known and not (character > "\u0e00" and _without_spaces(character))
+
+
+def _without_spaces(character: str) -> bool:
+    return unicodedata.name(character, "").startswith(WITHOUT_SPACES)
+
+
+def sentences_of(text: str) -> list[str]:
+    """Split a text into sentences; a period after an abbreviation or an initial does not end one.
+
+    >>> sentences_of('Mr. J. Smith left. "Why?" he asked. Nobody knew (e.g. the nurse).')
+    ['Mr. J. Smith left.', '"Why?" he asked.', 'Nobody knew (e.g. the nurse).']
+    """
+    found, start = [], 0
+    for gap in SENTENCE_GAP.finditer(text):
+        group = 1 if gap[1] is not None else 2
+        if group == 1 and not _ends_sentence(text, gap.start(), gap.end()):
+            continue
+        found.append(text[start : gap.start(group)])
+        start = gap.end()
+    return [*found, text[start:]] if start < len(text) else found
+
+
+def _ends_sentence(text: str, mark: int, after: int) -> bool:
+    """Return whether the mark at a place ends a sentence whose next one would begin after the space."""
+    if text[after : after + 1].islower():
+        return False
+    if text[mark] != ".":
+        return True
+    word = text[text.rfind(" ", 0, mark) + 1 : mark].lstrip("\"'“‘«([")
+    return word.lower() not in ABBREVIATIONS and not (len(word) == 1 and word.isupper() and word != "I")
 
 
 _LETTERS = _Letters()
@@ -81,26 +125,30 @@ def find_contexts(
     wanted = [unicodedata.normalize("NFC", word) for word in dict.fromkeys(words)]
     samples = {word: _Sample(word, per_word, seed) for word in wanted}
     by_first: dict[str, list[_Sample]] = {}
+    anywhere: dict[str, list[_Sample]] = {}
     for word, sample in samples.items():
-        if tokens := word.translate(_LETTERS).split():
-            by_first.setdefault(tokens[0], []).append(sample)
+        if any(map(_without_spaces, word)):
+            anywhere[word] = [sample]
+        elif tokens := word.translate(_LETTERS).split():
+            for token in {tokens[0], _capital(tokens[0])} if word.islower() else {tokens[0]}:
+                by_first.setdefault(token, []).append(sample)
     about = _about(source, per_word, seed)
-    sentences = 0
     for line in _lines(source, f"finding contexts of {len(wanted)} words", shown):
         text = line if line.isascii() else unicodedata.normalize("NFC", line)
         firsts = by_first.keys() & set(text.translate(_LETTERS).split())
-        if not firsts:
+        possible = {id(sample): sample for first in firsts for sample in by_first[first]}
+        if anywhere and not text.isascii():
+            possible |= {id(some[0]): some[0] for word, some in anywhere.items() if word in text}
+        if not possible:
             continue
-        for sentence in SENTENCE_END.split(text.strip()):
-            sentences += 1
-            for first in firsts:
-                for sample in by_first[first]:
-                    sample.offer(sentence)
+        for sentence in sentences_of(text.strip()):
+            for sample in possible.values():
+                sample.offer(sentence)
     found = {word: samples[unicodedata.normalize("NFC", word)].contexts() for word in dict.fromkeys(words)}
     if found and not any(each.found for each in found.values()):
         raise CorpusError(
             f"{about['corpus']}: contains none of the {len(found)} words ({_some(list(found))}); words match as "
-            "written, with their case"
+            "written, so check their case and spelling"
         )
     return Contexts(about, found)
 
@@ -112,10 +160,19 @@ def _lines(source: str | Path | Sequence[str], stage: str, progress: Progress) -
         progress.advance()
         return
     files = source_files(Path(source))
-    progress.stage(stage, len(files))
-    for path in files:
-        yield from documents(path)
-        progress.advance()
+    sizes = [path.stat().st_size for path in files]
+    progress.stage(stage, max(1, round(sum(sizes) / MEGABYTE)))
+    for path, size in zip(files, sizes, strict=True):
+        # A compressed file has more characters than bytes; its steps end with the file.
+        left, waiting = size, 0
+        for line in documents(path):
+            yield line
+            waiting += len(line) + 1
+            if waiting >= MEGABYTE:
+                step = min(waiting, left)
+                progress.advance(step / MEGABYTE)
+                left, waiting = left - step, 0
+        progress.advance(left / MEGABYTE)
 
 
 def _about(source: str | Path | Sequence[str], per_word: int, seed: int) -> dict[str, Any]:
@@ -140,6 +197,7 @@ class _Sample:
 
     def __init__(self, word: str, size: int, seed: int) -> None:
         self._word = word
+        self._capital = _capital(word) if word.islower() else ""
         self._size = size
         self._start = hashlib.blake2b(f"{seed}\0{word}\0".encode(), digest_size=8)
         self._heap: list[int] = []  # negative keys, so that the largest key is first
@@ -149,6 +207,10 @@ class _Sample:
     def offer(self, sentence: str) -> None:
         """Add a sentence to the sample if it contains the word and its key is small enough."""
         place = _place(sentence, self._word)
+        if self._capital and self._capital in sentence:
+            start = next((i for i, character in enumerate(sentence) if _is_letter(character)), -1)
+            if start >= 0 and _place(sentence, self._capital) == start:
+                place = start
         if place < 0:
             return
         self._found += 1
@@ -165,6 +227,10 @@ class _Sample:
     def contexts(self) -> WordContexts:
         """Return the sample in the order of its keys."""
         return WordContexts(self._found, tuple(self._kept[key] for key in sorted(self._kept)))
+
+
+def _capital(word: str) -> str:
+    return word[:1].upper() + word[1:]
 
 
 def _place(sentence: str, word: str) -> int:
