@@ -173,7 +173,7 @@ def claims(reproduction: Reproduction) -> list[Claim]:
     theirs = [(part.model, part.published) for part in whole if part.published]
     published = ", ".join(f"{model}: {figures.ss:.1f}" for model, figures in theirs)
     every = Claim(
-        "Popular models have stereotypical biases (abstract): ss is above 50 in each, p over terms after Holm",
+        "“These models exhibit strong stereotypical biases” (abstract); judged: each ss is above 50, p after Holm",
         all(biased),
         shown,
         published or "no figures for these models",
