@@ -42,7 +42,7 @@ from weatherglass.reliability.scoring import DEFAULT_RULES, RULES, raters
 from weatherglass.reliability.scoring.scorers import Scores, ScoringContext, ScoringRule
 from weatherglass.reliability.scoring.scores import ScoreTensor
 from weatherglass.reliability.study import score_study, study_folder, trained_groups
-from weatherglass.reliability.study_file import TEMPLATE, Study, read_study
+from weatherglass.reliability.study_file import TARGETS, Study, new_study, read_study
 from weatherglass.reliability.tables import COLUMNS, schema_of
 from weatherglass.reliability.training.embedding import load_embedding
 from weatherglass.report.study.figures import (
@@ -423,10 +423,29 @@ def test_the_written_study_file_is_a_valid_study(tmp_path: Path) -> None:
     study = read_study(path)
     assert study.seeds == tuple(range(1, 9))
     assert [str(source.name) for source, _ in study.corpora.values()] == ["corpus.txt"]
-    assert TEMPLATE.format(file="mine.toml", name="mine", corpus='"corpus.txt"') == path.read_text(
-        encoding="utf-8"
-    )
+    assert new_study("mine.toml", "mine", {"mine": "corpus.txt"}) == path.read_text(encoding="utf-8")
     assert isinstance(runner.invoke(app, ["reliability", "init", str(path)]).exception, OutputError)
+
+
+def test_a_new_study_has_every_corpus_and_the_own_words_first(tmp_path: Path) -> None:
+    path = tmp_path / "study" / "mine.toml"
+    sources = [tmp_path / "1990.txt", tmp_path / 'a "b"é.txt', tmp_path / "2020.txt"]
+    given = ["--corpus", str(sources[0]), "--corpus", f"old days={sources[1]}", "--corpus", str(sources[2])]
+    own = ["--targets", str(tmp_path / "jobs.txt")]
+    assert CliRunner().invoke(app, ["reliability", "init", str(path), *given, *own]).exit_code == 0
+    study = read_study(path)
+    assert {name: source for name, (source, _) in study.corpora.items()} == {
+        "1990": sources[0],
+        "old days": sources[1],
+        "2020": sources[2],
+    }
+    (first, *others) = [settings for _, settings in study.corpora.values()]
+    assert others == [first, first], "all have the settings that are shown"
+    assert [Path(name).name for name in study.targets] == ["jobs.txt", *TARGETS]
+    twice = ["--corpus", "a/x.txt", "--corpus", "b/x.txt"]
+    refused = CliRunner().invoke(app, ["reliability", "init", str(tmp_path / "other.toml"), *twice])
+    assert isinstance(refused.exception, CorpusError)
+    assert not (tmp_path / "other.toml").exists()
 
 
 @pytest.mark.parametrize(

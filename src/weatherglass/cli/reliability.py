@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os.path
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -26,6 +25,7 @@ from weatherglass.cli.study import (
     FOLDER,
     Options,
     folder_of,
+    named_corpora,
     print_estimate,
     print_warnings,
     report_failures,
@@ -49,28 +49,48 @@ study_argument = argument("study", type=FILE, metavar="STUDY", help="Folder of a
 study_folder_option = folder_option(FOLDER, "Folder of the study, if STUDY is a file.")
 
 
-@app.command("init", examples=("weatherglass reliability init study.toml --corpus corpus.txt",))
+@app.command(
+    "init",
+    examples=(
+        "weatherglass reliability init study.toml --corpus corpus.txt",
+        "weatherglass reliability init study.toml --corpus old=1990.txt --corpus new=2020.txt --targets jobs.txt",
+    ),
+)
 @argument(
     "path", type=FILE, default="study.toml", metavar="[FILE]", help="File to write. Default: study.toml."
 )
-@option("--corpus", type=FILE, metavar="PATH", help="Path of your corpus, to write into the file.")
+@option(
+    "--corpus",
+    multiple=True,
+    metavar="[NAME=]PATH",
+    help="Path of your corpus, to write into the file; repeat for several.",
+)
+@option(
+    "--targets",
+    type=FILE,
+    multiple=True,
+    metavar="FILE",
+    help="Your own target words, a word per line; they precede the built-in lists. Repeat for several.",
+)
 @json_option
-def init(path: Path, corpus: Path | None, as_json: bool) -> None:
+def init(path: Path, corpus: Sequence[str], targets: Sequence[Path], as_json: bool) -> None:
     """Write a study file with comments, for you to edit."""
-    from weatherglass.reliability.study_file import TEMPLATE
+    from weatherglass.reliability.study_file import new_study
     from weatherglass.storage.atomic import write_whole
 
     if path.exists():
         raise OutputError(f"{path}: this file already exists; choose another name")
-    source = "corpus.txt" if corpus is None else _relative_to(path.parent, corpus)
-    named = json.dumps(source, ensure_ascii=False)
+    corpora = {name: _relative_to(path.parent, source) for name, source in named_corpora(corpus).items()}
+    lists = [_relative_to(path.parent, source) for source in targets]
+    written = new_study(path.name, path.stem, corpora or {"mine": "corpus.txt"}, lists)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, TEMPLATE.format(file=path.name, name=path.stem, corpus=named))
+    write_whole(path, written)
     if as_json:
         print_json({"written": [path]})
         return
     next_step = "Next" if corpus else "Set the path of your corpus in this file, then run"
     click.echo(f"{path} written. {next_step}: weatherglass reliability run {path}")
+    click.echo(f"How long it takes: weatherglass reliability run {path} --estimate")
 
 
 def _relative_to(folder: Path, source: Path) -> str:

