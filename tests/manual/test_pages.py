@@ -72,6 +72,13 @@ def test_the_list_has_every_topic() -> None:
     assert list(json.loads(CliRunner().invoke(app, ["docs", "--json"]).output)) == list(topics())
 
 
+def test_every_page_that_the_readme_names_can_be_printed() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = {topic_of(path) for path in re.findall(r"\]\(docs/([\w/-]+(?:\.md)?)/?[)#]", readme)}
+    assert len(named) > 30
+    assert named <= set(topics())
+
+
 def test_every_kind_of_warning_has_a_section_and_every_section_a_kind() -> None:
     documented = {name for name, kind in KINDS.items() if kind.section}
     assert documented == set(read_page("warnings").anchors()[1:])

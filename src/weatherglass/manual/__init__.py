@@ -36,12 +36,15 @@ GUIDE = (
     "report.md",
     "gate.md",
     "trust.md",
+    "reference.md",
     "methods/*.md",
     "reliability.md",
     "regression.md",
     "calibration.md",
     "scaling.md",
     "packages.md",
+    "api/README.md",
+    "architecture.md",
 )
 """The pages in the wheel, in the order of `weatherglass docs`; studies and figures are only on the website."""
 
