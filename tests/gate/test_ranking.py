@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -12,10 +13,10 @@ from tests.messages import mentions, naming
 
 import weatherglass as wg
 from weatherglass.cli import app
-from weatherglass.errors import GateError
+from weatherglass.errors import GateError, WeatherglassError
 from weatherglass.gate.junit import write_ranking_junit
-from weatherglass.gate.ranking import judge_baseline, judge_ranking, ranking_conditions
-from weatherglass.ranking.compare import REST
+from weatherglass.gate.ranking import judge_changes, judge_ranking, ranking_conditions
+from weatherglass.ranking.compare import OVERALL, REST
 
 TEXTS = {"a": ["first"], "b": ["second"]}
 GROUPS = {"X": ["Ann", "Eve", "Amy"], "Y": ["Ben", "Tom", "Max"], "Z": ["Kim", "Jo", "Sam"]}
@@ -79,14 +80,15 @@ def test_the_command_exits_with_1_and_says_why(tmp_path: Path) -> None:
 
 
 def test_a_baseline_fails_the_gate_only_where_a_difference_grew(found: wg.Ranking, tmp_path: Path) -> None:
-    assert judge_baseline(found, found) == []
+    assert judge_changes(found.compare(found), found) == []
     names = [
         replace(one, mean_rank=0.9 + number / 100 if one.group == "X" else 0.1 + number / 100)
         for number, one in enumerate(found.names)
     ]
     strict = replace(found, names=names, record={**found.record, "settings": {"alpha": 0.5}})
-    lines = [str(breach) for breach in judge_baseline(found, strict)]
-    assert any(mentions(line, "X", "Y") for line in lines)
+    breaches = judge_changes(found.compare(strict, alpha=0.5), strict)
+    assert any(mentions(str(breach), "X", "Y") for breach in breaches)
+    assert {id(breach.comparison) for breach in breaches} <= {id(one) for one in strict.overall}
     done = CliRunner().invoke(app, ["rank", "--baseline", str(tmp_path), "-o", str(tmp_path / "new")])
     assert mentions(str(done.exception), "ranking.json")
 
@@ -96,3 +98,42 @@ def test_unknown_columns_and_outcomes_are_refused() -> None:
         ranking_conditions(["impact_rati < 0.8"])
     with pytest.raises(GateError, match=naming("robst", suggesting="robust")):
         ranking_conditions(["outcome == 'robst'"])
+
+
+def test_two_stored_audits_are_compared_by_command(tmp_path: Path) -> None:
+    """Test `weatherglass compare` and `report` on folders of ranking audits."""
+    words = ["rank", "--groups", "gender", "-q", "-o"]
+    before, after = str(tmp_path / "before"), str(tmp_path / "after")
+    assert CliRunner().invoke(app, [*words, before]).exit_code == 0
+    assert CliRunner().invoke(app, [*words, after, "wordllama?dim=64"]).exit_code == 0
+    done = CliRunner().invoke(app, ["compare", before, after, "--json", "--fail-if", "worse"])
+    found = json.loads(done.stdout)
+    assert done.exit_code == bool(found["gate"])
+    assert next(one["topic"] for one in found["changes"]) == OVERALL
+    assert len(found["changes"]) == 13
+    files = [str(tmp_path / name) for name in ("j.xml", "s.md")]
+    done = CliRunner().invoke(app, ["compare", before, after, "--junit", files[0], "--summary", files[1]])
+    assert mentions(done.stdout, "nurse", "men", "women")
+    assert all(Path(file).stat().st_size for file in files)
+    card = tmp_path / "card.md"
+    card.write_text("# A model\n", encoding="utf-8")
+    for folder in (before, after):  # the second block replaces the first
+        assert CliRunner().invoke(app, ["report", folder, "-f", "model-card", "-o", str(card)]).exit_code == 0
+    text = card.read_text("utf-8")
+    assert text.startswith("# A model")
+    assert text.count("```json weatherglass-ranking") == 1
+    content = json.loads(text.partition("```json weatherglass-ranking\n")[2].partition("\n```")[0])
+    stored = json.loads((tmp_path / "after" / "ranking.json").read_text("utf-8"))
+    assert content["comparisons"][0]["win_rate"] == stored["comparisons"][0]["win_rate"]
+    for form, parts in (
+        ("md", 14),
+        ("csv", 14),
+        ("methods", 1),
+        ("sentences", 3),
+    ):
+        lines = CliRunner().invoke(app, ["report", before, "-f", form]).stdout.splitlines()
+        assert len(lines) == parts + (form == "md")
+    assert isinstance(CliRunner().invoke(app, ["report", before, "-f", "latex"]).exception, WeatherglassError)
+    assert isinstance(
+        CliRunner().invoke(app, ["compare", before, str(tmp_path)]).exception, WeatherglassError
+    )

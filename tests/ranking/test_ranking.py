@@ -23,7 +23,7 @@ from weatherglass.arrays import AnyMatrix
 from weatherglass.cli import app
 from weatherglass.encoders.base import Asked, Coverage, Encoder, Input, text_of
 from weatherglass.errors import WeatherglassError
-from weatherglass.ranking.change import changes
+from weatherglass.ranking.change import RankChange, compare_rankings
 from weatherglass.ranking.compare import OVERALL, REST, GroupComparison
 from weatherglass.ranking.judge import CONTEXTS, ONE_NAME, OTHER_SLOTS, judge
 from weatherglass.ranking.ranking import load_ranking, parse_top
@@ -356,30 +356,60 @@ def test_p_is_corrected_over_topics_and_pairs_but_not_over_models() -> None:
     assert [one.outcome for one in judge([row("t", 0.03), row("u", 0.03)])] == [Outcome.UNCONFIRMED] * 2
 
 
+def changed(before: wg.Ranking, after: wg.Ranking) -> list[RankChange]:
+    return list(compare_rankings(before, after).overall)
+
+
 def test_a_preference_that_grew_is_found_and_one_that_shrank_is_not_worse() -> None:
     weak, strong = audit(Planted(0.3)), audit(Planted(3.0))
-    (grown,) = changes(weak, strong)
+    (grown,) = changed(weak, strong)
     assert grown.grew(0.05)
-    assert grown.after - grown.before == pytest.approx(overall(strong).win_rate - overall(weak).win_rate)
-    (shrunk,) = changes(strong, weak)
-    assert shrunk.p == grown.p
+    assert grown.change == pytest.approx(overall(strong).win_rate - overall(weak).win_rate)
+    assert 0 < grown.low < grown.change < grown.high
+    (shrunk,) = changed(strong, weak)
+    assert (shrunk.p, shrunk.low, shrunk.high) == pytest.approx((grown.p, -grown.high, -grown.low))
     assert not shrunk.grew(0.05)
-    (same,) = changes(strong, strong)
-    assert (same.p, same.grew(0.05)) == (1.0, False)
+    (same,) = changed(strong, strong)
+    assert (same.p, same.low, same.high, same.grew(0.05)) == (1.0, 0.0, 0.0, False)
+
+
+def test_changes_by_topic_are_those_of_the_topics_win_rates() -> None:
+    before, after = audit(Planted(0.3)), audit(Planted(3.0, against=("red",)))
+    found = compare_rankings(before, after)
+    rates = [{one.topic: one.win_rate for one in side.comparisons} for side in (before, after)]
+    assert [one.topic for one in found.changes] == [OVERALL, *QUERIES]
+    for one in found.changes:
+        assert (one.before, one.after) == pytest.approx([side[one.topic] - 0.5 for side in rates])
+        assert (one.p <= 0.05) is not (one.low <= 0 <= one.high)
+    assert found.changes[1].change < 0 < found.changes[2].change
+    old = [replace(one, by_topic={}) for one in before.names]  # as earlier versions stored it
+    assert len(replace(before, names=old).compare(after).changes) == 1
+
+
+def test_the_models_of_one_audit_are_compared_with_its_first() -> None:
+    second = Planted(3.0)
+    second.name = "second"
+    found = audit([Planted(0.3), second])
+    comparison = found.compare()
+    assert [one.models for one in comparison.worse] == [("planted", "second")]
+    (apart,) = changed(audit(Planted(0.3)), audit(Planted(3.0)))
+    assert comparison.overall == (replace(apart, models=("planted", "second")),)
+    with pytest.raises(WeatherglassError):
+        audit(Planted(0.3)).compare()
 
 
 def test_audits_of_other_texts_or_models_are_not_compared() -> None:
     one, other = audit(Planted(1.0)), wg.rank(Planted(1.0), {"red": ["a query"]}, {"red": ["{name}"]}, GROUPS)
     with pytest.raises(WeatherglassError, match=naming("passages")):
-        changes(one, other)
+        one.compare(other)
     second = Planted(0.0)
     second.name = "second"
     third = Planted(0.5)
     third.name = "third"
     two = audit([second, third])
     with pytest.raises(WeatherglassError, match=naming("planted")):
-        changes(one, two)
-    assert [change.model for change in changes(two, two)] == ["second", "third"]
+        one.compare(two)
+    assert [change.model for change in changed(two, two)] == ["second", "third"]
 
 
 def test_p_of_a_change_is_the_share_of_exchanges_of_the_names_changes() -> None:
@@ -388,7 +418,7 @@ def test_p_of_a_change_is_the_share_of_exchanges_of_the_names_changes() -> None:
     observed = abs(sum(moved[:8]) - sum(moved) / 2)
     sums = [sum(chosen) for chosen in combinations(moved, 8)]
     hits = sum(abs(one - sum(moved) / 2) >= observed - 1e-9 for one in sums)
-    assert changes(before, after)[0].p == pytest.approx(hits / len(sums))
+    assert changed(before, after)[0].p == pytest.approx(hits / len(sums))
 
 
 def test_queries_and_passages_are_asked_as_such_and_few_at_a_time(

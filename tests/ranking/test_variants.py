@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import replace
 from itertools import product
 from math import comb
 from pathlib import Path
@@ -152,3 +153,18 @@ def test_an_audit_of_variants_is_written_and_read_with_the_same_numbers(tmp_path
     journal = (tmp_path / "out" / "ranking.jsonl").read_bytes()
     wg.rank("wordllama", variants=folder, folder=tmp_path / "out")
     assert (tmp_path / "out" / "ranking.jsonl").read_bytes() == journal
+
+
+def test_two_audits_of_variants_are_compared_with_queries_as_pairs(tmp_path: Path) -> None:
+    folder = grep_biasir(tmp_path / "data")
+    before = wg.rank("wordllama", variants=folder)
+    flipped = [
+        replace(one, similarity=dict(zip(one.similarity, list(one.similarity.values())[::-1], strict=True)))
+        for one in before.queries
+    ]
+    comparison = before.compare(replace(before, queries=flipped))
+    rates = {(one.x, one.y): one.win_rate - 0.5 for one in before.overall}
+    for one in comparison.overall:
+        assert one.before == pytest.approx(rates[one.x, one.y])
+    male = next(one for one in comparison.overall if (one.x, one.y) == ("male", "neutral"))
+    assert male.after == -male.before

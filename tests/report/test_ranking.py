@@ -13,8 +13,11 @@ from tests.report.test_view import computed
 import weatherglass as wg
 from weatherglass.ranking.compare import REST
 from weatherglass.report.ranking import headline, lines_of, sentence
+from weatherglass.report.ranking.changes import change_lines
 from weatherglass.report.ranking.page import page
 from weatherglass.report.ranking.statement import CAUTION, statement, statement_markdown
+from weatherglass.report.ranking.writing import END, model_card_block
+from weatherglass.report.writing import put_into
 from weatherglass.stats import Outcome
 
 TOPICS = ("chef", "teacher", "nurse")
@@ -97,3 +100,24 @@ def test_the_page_and_the_notebook_compute_nothing(found: wg.Ranking) -> None:
     assert len(found.to_frame("polars")) == len(found.comparisons)
     assert len(found._repr_html_()) < 50_000
     assert wg.Ranking.from_json(json.loads(json.dumps(found.to_json()))).comparisons == found.comparisons
+
+
+def test_a_comparison_shows_every_pair_and_topic(found: wg.Ranking) -> None:
+    names = [replace(one, mean_rank=1 - one.mean_rank) for one in found.names]
+    comparison = found.compare(replace(found, names=names))
+    lines = list(change_lines(comparison, 80))
+    for one in comparison.overall:
+        assert any(mentions(line, one.x, one.y, f"{abs(one.change):.2f}") for line in lines)
+    assert max(map(len, lines)) <= 80
+    assert len(comparison.to_frame("polars")) == len(comparison.changes) == 3 * 4
+    assert comparison._repr_html_().count("<tr>") >= 12
+    assert len(comparison.plot().get_yticks()) == 12
+
+
+def test_a_hostile_name_ends_neither_the_card_nor_its_block(found: wg.Ranking) -> None:
+    rows = [replace(one, x=f"{END}\n```\n<script>|") for one in found.comparisons]
+    block = model_card_block(replace(found, comparisons=rows))
+    assert block.count(END) == 1
+    assert block.count("```") == 2
+    assert block.count("<script>") == 0
+    assert put_into(f"before\n{block}after", model_card_block(found)).count("json weatherglass-ranking") == 1

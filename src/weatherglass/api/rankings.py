@@ -134,7 +134,11 @@ def rank(
         table = checked_path("scores", scores)
         read = read_scores(table, groups_of(groups))
         rankers = {table.name: lambda _: read}
-        record["materials"] = {"sha256": file_hash(table), "groups": [asdict(group) for group in read.groups]}
+        record["materials"] = {
+            "sha256": file_hash(table),
+            "contexts_sha256": read.contexts_hash,
+            "groups": [asdict(group) for group in read.groups],
+        }
     elif scorer is not None:
         if not callable(scorer) or background is not None:
             raise WeatherglassError(

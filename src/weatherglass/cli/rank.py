@@ -19,6 +19,7 @@ from weatherglass.cli.options import (
     quiet_option,
     where_it_runs,
 )
+from weatherglass.cli.run import gate_files
 from weatherglass.errors import WeatherglassError
 
 WHAT, GATE = "What to rank", "Gate"
@@ -134,7 +135,7 @@ def _data_sets(_: click.Context, incomplete: str) -> list[str]:
     "significantly since.",
     group=GATE,
 )
-@file_option("--junit", help="Write the results of the gate as JUnit XML.", group=GATE)
+@gate_files
 @where_it_runs
 def rank(
     models: Sequence[str],
@@ -154,6 +155,7 @@ def rank(
     fail_if: Sequence[str],
     baseline: Path | None,
     junit: Path | None,
+    summary: Path | None,
     **where: Any,
 ) -> None:
     """Measure whether the same text ranks the same under another name, in search, retrieval and screening.
@@ -163,19 +165,19 @@ def rank(
     computes only what is missing.
     """
     from weatherglass.api.rankings import rank as run
-    from weatherglass.cli.console import complain, print_json, say, width_of
+    from weatherglass.cli.console import print_json, say, width_of
     from weatherglass.cli.progress import progress
     from weatherglass.cli.run import check_places
+    from weatherglass.cli.stored_rankings import write_ranking_gate
     from weatherglass.encoders import DEFAULT_MODEL
-    from weatherglass.gate.ranking import judge_baseline, judge_ranking, ranking_conditions
+    from weatherglass.gate.ranking import judge_changes, judge_ranking, ranking_conditions
     from weatherglass.ranking.ranking import load_ranking
 
     if scores and models:
         raise WeatherglassError("--scores replaces the model; remove either MODEL or --scores")
     conditions = ranking_conditions(fail_if)
     earlier = load_ranking(baseline) if baseline else None
-    if junit:
-        check_places(junit)
+    check_places(junit, summary)
     with progress(quiet or as_json, folder) as bar:
         found = run(
             list(models) or [DEFAULT_MODEL],
@@ -194,8 +196,9 @@ def rank(
             **where,
         )
     breaches = judge_ranking(conditions, found)
-    if earlier:
-        breaches += judge_baseline(earlier, found)
+    comparison = earlier.compare(found, alpha=alpha) if earlier else None
+    if comparison:
+        breaches += judge_changes(comparison, found)
     if as_json:
         print_json(
             {**found.to_json(), **({"gate": list(map(str, breaches))} if conditions or earlier else {})},
@@ -208,12 +211,7 @@ def rank(
         say(
             ["", f"Page: {folder / 'index.html'}", f"Impact statement: {folder / 'statement.md'}"], whole=True
         )
-    if junit:
-        from weatherglass.gate.junit import write_ranking_junit
-
-        write_ranking_junit(junit, found, breaches)
-    for breach in breaches:
-        complain(f"gate: {breach}")
+    write_ranking_gate(found, breaches, bool(conditions or earlier), comparison, junit, summary)
     if breaches:
         raise click.exceptions.Exit(1)
     if found.failures:

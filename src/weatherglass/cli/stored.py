@@ -30,7 +30,14 @@ SHOWN_DIGITS = 4
 
 
 @command("report", examples=("weatherglass report weatherglass-run -f latex -o table.tex",))
-@argument("folders", type=DIR, nargs=-1, required=True, metavar="RUN...", help="Folders of runs.")
+@argument(
+    "folders",
+    type=DIR,
+    nargs=-1,
+    required=True,
+    metavar="RUN...",
+    help="Folders of runs, or of one ranking audit.",
+)
 @option(
     "-f",
     "--format",
@@ -70,12 +77,21 @@ def report(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Make a page, a table for a paper, or figures from one or more runs.
+    """Make a page, a table for a paper, or figures from one or more runs, or from a ranking audit.
 
-    A report only reads the folders of runs and computes nothing. Two runs are also shown side by side.
+    A report only reads folders and computes nothing. Two runs are also shown side by side.
     """
     from weatherglass.audit.stored import labelled, read_whole_run
+    from weatherglass.cli.stored_rankings import has_ranking, report_ranking
     from weatherglass.storage.atomic import is_stream
+
+    if any(map(has_ranking, folders)):
+        if comparison or multiverse or size or len(folders) > 1:
+            raise WeatherglassError(
+                "a report of a ranking audit takes one folder, without --comparison, --multiverse and --size"
+            )
+        report_ranking(folders[0], form, output, as_json)
+        return
 
     runs = labelled(read_whole_run(folder) for folder in folders)
     home = folders[0] if len(folders) == 1 else Path()
@@ -305,15 +321,22 @@ def compare(
 ) -> None:
     """Show which effects changed between two runs, or between the models of one.
 
-    Every difference has its interval; tests without a counterpart are listed.
+    Every difference has its interval; tests without a counterpart are listed. Two ranking audits of the same texts are
+    compared, too.
     """
     from weatherglass.audit.stored import read_whole_run
+    from weatherglass.cli.stored_rankings import compare_stored_rankings, has_ranking
     from weatherglass.gate.worse import check_word, judge_models, judge_runs
     from weatherglass.report.rows import answer, caption, comparison_lines
 
     if fail_if:
         check_word(fail_if)
     check_places(junit, summary)
+    if has_ranking(run) or (after is not None and has_ranking(after)):
+        compare_stored_rankings(
+            run, after, alpha, table=table, gated=bool(fail_if), junit=junit, summary=summary, as_json=as_json
+        )
+        return
     first = read_whole_run(run)
     second = first if after is None else read_whole_run(after)
     judged = judge_models(first, alpha) if after is None else judge_runs(first, second, alpha)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from weatherglass.gate.conditions import Condition, parse
-from weatherglass.ranking.change import changes
+from weatherglass.ranking.change import RankingComparison
 from weatherglass.ranking.compare import COLUMNS, OVERALL, GroupComparison
 from weatherglass.ranking.ranking import Ranking
 from weatherglass.stats import Outcome
@@ -67,20 +67,16 @@ def judge_ranking(conditions: Sequence[Condition], ranking: Ranking) -> list[Ran
     return breaches
 
 
-def judge_baseline(before: Ranking, after: Ranking) -> list[RankingBreach]:
-    """Return every pair of groups whose difference grew significantly since an earlier audit of the same texts.
-
-    Raises:
-        WeatherglassError: if the audits cannot be compared.
-    """
+def judge_changes(comparison: RankingComparison, after: Ranking) -> list[RankingBreach]:
+    """Return every difference over all topics that grew significantly, with its comparison in the later audit."""
+    rows = {(one.model, one.x, one.y): one for one in after.overall}
     return [
         RankingBreach(
-            None,
+            rows.get((one.model, one.x, one.y)),
             f"{one.x} and {one.y} on {one.model}: the difference of mean ranks was {one.before:.3f} and is "
             f"{one.after:.3f} (corrected p = {one.p_adjusted:.2g})",
         )
-        for one in changes(before, after)
-        if one.grew(after.alpha)
+        for one in comparison.worse
     ]
 
 

@@ -22,11 +22,13 @@ from weatherglass.ranking.compare_variants import RankedQuery, compare_variants,
 from weatherglass.ranking.judge import judge
 from weatherglass.ranking.scores import ScoreJournal, Scores
 from weatherglass.registry import check_number, described, shown
-from weatherglass.stats.win_rate import placements
+from weatherglass.stats.win_rate import averaged, placements
 from weatherglass.storage.printable import tsv_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from weatherglass.ranking.change import RankingComparison
 
 DEFAULT_TOP = "10%"
 
@@ -84,6 +86,12 @@ class RankedName:
     mean_rank: float
     """The mean over contexts of the share of all names that this name outranks; 0.5 is the middle."""
     pieces: int | None
+    by_topic: dict[str, float] = field(default_factory=dict)
+    """The same for the contexts of each topic; empty if there is only one topic."""
+
+    def rank_on(self, topic: str) -> float:
+        """Return the mean rank over the contexts of a topic, or over all."""
+        return self.mean_rank if topic == OVERALL else self.by_topic[topic]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +165,20 @@ class Ranking:
         """Return results.tsv, with a row per comparison; a cell without a value is empty."""
         rows = [[_cell(getattr(one, name)) for name in COLUMNS] for one in self.comparisons]
         return "".join(map(tsv_line, [list(COLUMNS), *rows]))
+
+    def compare(self, other: Ranking | None = None, *, alpha: float | None = None) -> RankingComparison:
+        """Compare this audit with a later one of the same texts and names, with an interval for each change.
+
+        Args:
+            other: the later audit; without it, the other models of this audit are compared with its first.
+            alpha: the intervals are at level 1 − alpha; by default the alpha of this audit.
+        """
+        from weatherglass.ranking.change import compare_ranked_models, compare_rankings
+
+        level = self.alpha if alpha is None else alpha
+        if other is None:
+            return compare_ranked_models(self, level)
+        return compare_rankings(self, other, level)
 
     def __repr__(self) -> str:
         return f"<Ranking: {self._title()}>"
@@ -247,14 +269,19 @@ def run_ranking(
 
 def _ranked_names(scores: Scores, model: str) -> list[RankedName]:
     """Return every name with its mean rank among all names."""
-    shares = placements(scores.values, scores.values).mean(axis=1)
+    placed = placements(scores.values, scores.values)
+    shares = placed.mean(axis=1)
+    by_topic: list[dict[str, float]] = [{} for _ in shares]
+    if len(scores.topics) > 1:
+        means = averaged(placed, scores.topic).tolist()
+        by_topic = [dict(zip(scores.topics, row, strict=True)) for row in means]
     pieces: Sequence[Any] = [None] * len(shares)
     if scores.pieces is not None:
         pieces = scores.pieces.astype(np.int64).tolist()
     names = [(group.name, name) for group in scores.groups for name in group.names]
     return [
-        RankedName(model, group, name, float(share), count)
-        for (group, name), share, count in zip(names, shares, pieces, strict=True)
+        RankedName(model, group, name, float(share), count, topics)
+        for (group, name), share, count, topics in zip(names, shares, pieces, by_topic, strict=True)
     ]
 
 

@@ -73,6 +73,8 @@ class Scores:
     """The rank of each copy when it is alone among other passages."""
     slots: frozenset[str] = frozenset()
     """The slots of the passages besides the name."""
+    contexts_hash: str = ""
+    """The hash of the queries, passages and names of a table of scores; empty if texts were scored."""
     units: tuple[str, ...] = ()
     """The texts of the queries where these are the unit of inference: each group is then one variant of a passage."""
 
@@ -373,6 +375,7 @@ def read_scores(path: Path, groups: tuple[NameGroup, ...]) -> Scores:
         _numbered(topics),
         _numbered(list(zip(topics, queries, strict=True))),
         _numbered(passages),
+        contexts_hash=hashlib.sha256(json.dumps([sorted(cells), sorted(names)]).encode()).hexdigest(),
     )
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from weatherglass.audit.compare import Comparison, Difference
     from weatherglass.audit.word_map import WordMap
+    from weatherglass.ranking.change import RankingComparison
 
 ALPHA = 0.05
 """Significance level of a map of words, which does not record one."""
@@ -131,6 +132,61 @@ class ResultView(View):
         axes.set_xlabel(one_line(f"score of each word{ends}"), fontsize=8, color=INK, parse_math=False)
         for text in axes.legend(fontsize=7, frameon=False).get_texts():
             text.set_parse_math(False)
+        style_axes([axes])
+        return figure
+
+
+class RankingComparisonView(View):
+    """The changes of the differences between groups, from one ranking audit to another."""
+
+    heads = ("topic", "X", "Y", "before", "after", "change", "interval of the change", "p", "corrected p", "")
+    numbers = (3, 4, 5, 7, 8)
+
+    def __init__(self, comparison: RankingComparison) -> None:
+        self.found = comparison
+
+    @property
+    def title(self) -> str:
+        models = dict.fromkeys(
+            " → ".join(dict.fromkeys(map(model_name, one.models))) for one in self.found.changes
+        )
+        pairs = counted(len(self.found.overall), "difference")
+        return one_line(f"{', '.join(models)}: {pairs} between groups, {len(self.found.worse)} worse")
+
+    def rows(self) -> Sequence[Sequence[str]]:
+        return [
+            [
+                *(one.topic, one.x, one.y, effect(one.before), effect(one.after), effect(one.change)),
+                *(interval(one.low, one.high), p_value(one.p), p_value(one.p_adjusted)),
+                "worse" if one.grew(self.found.alpha) else "",
+            ]
+            for one in self.found.changes
+        ]
+
+    def records(self) -> Iterator[Mapping[str, Any]]:
+        for row in self.found.to_json()["changes"]:
+            before, after = row.pop("models")
+            yield {"model_before": before, "model_after": after, **row}
+
+    def figure(self, size: Size) -> Figure:
+        from matplotlib.figure import Figure
+
+        rows = self.found.changes
+        figure = Figure(
+            figsize=(size.width or 6.4, size.height or 1.0 + 0.28 * len(rows)), layout="constrained"
+        )
+        axes = figure.subplots()
+        axes.axvline(0, color=LINE, linewidth=1)
+        for place, one in enumerate(rows):
+            colour = GREY if one.p_adjusted > self.found.alpha else BLUE if one.change > 0 else ORANGE
+            axes.plot([one.low, one.high], [place, place], color=colour, linewidth=2)
+            axes.plot([one.change], [place], "o", color=colour)
+        names = [one_line(f"{one.topic}: {one.x}, {one.y}") for one in rows]
+        axes.set_yticks(range(len(rows)), names, fontsize=7)
+        for label in axes.get_yticklabels():
+            label.set_parse_math(False)
+        axes.set_ylim(len(rows) - 0.5, -0.5)
+        axes.set_xlabel("change of the difference of mean ranks, X minus Y", fontsize=8, color=INK)
         style_axes([axes])
         return figure
 

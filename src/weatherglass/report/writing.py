@@ -278,9 +278,13 @@ def model_card_block(
 
 
 def put_into(card: str, block: str) -> str:
-    """Return the text of a model card with the block in place of an earlier one, or at its end."""
-    before, start, rest = card.partition(START)
-    _, end, after = rest.partition(END)
+    """Return the text of a model card with the block in place of an earlier one, or at its end.
+
+    The first and the last line of the block are the comments around it.
+    """
+    opening, *_, closing = block.rstrip("\n").split("\n")
+    before, start, rest = card.partition(opening)
+    _, end, after = rest.partition(closing)
     if start and end:
         return before + block.rstrip("\n") + after
     return (card.rstrip("\n") + "\n\n" if card.strip() else "") + block
