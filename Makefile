@@ -127,7 +127,7 @@ $(VENV)/installed-all: $(VENV)/installed-dev
 	$(PYTHON) -m venv --clear .venv-lowest
 	$(LOWEST)/python tests/envs/lowest.py > .venv-lowest/constraints.txt
 	$(LOWEST)/pip install --quiet --only-binary :all: --constraint .venv-lowest/constraints.txt \
-	  --editable ".[encodings,api,reliability,distributed]" pytest pytest-xdist hypothesis nltk scikit-learn
+	  --editable ".[wordllama,encodings,api,reliability,distributed]" pytest pytest-xdist hypothesis nltk scikit-learn
 	touch $@
 
 .venv-proof/installed: pyproject.toml constraints.txt
@@ -146,7 +146,7 @@ $(VENV)/installed-all: $(VENV)/installed-dev
 
 .venv-integrations/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear .venv-integrations
-	.venv-integrations/bin/pip install --quiet --constraint constraints.txt --editable ".[transformers]" evaluate mteb spacy
+	.venv-integrations/bin/pip install --quiet --constraint constraints.txt --editable ".[wordllama,transformers]" evaluate mteb spacy
 	touch $@
 
 clean:

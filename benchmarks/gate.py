@@ -2,7 +2,7 @@
 
     python -m benchmarks.gate [--pairs 1000] [--write docs/gate.md]
 
-Equal models: the vectors of the embedded model for the 17 published word tests that are not controls, plus two
+Equal models: the vectors of wordllama for the 17 published word tests that are not controls, plus two
 independent draws of normal noise of the same size (in standard deviations of the vectors), in all words or in the
 target words alone. Beside the rule, two others are counted on the same pairs: the same rule with a paired p for fixed
 attributes, which takes noise in attribute words for a change; and the old rule, any effect that grew with an
@@ -33,7 +33,6 @@ from weatherglass.arrays import Matrix, Vector, unit_length
 from weatherglass.audit.compare import compare_runs
 from weatherglass.audit.plan import choose_models
 from weatherglass.audit.verdict import CONTROL
-from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.gate.worse import judge_runs
 from weatherglass.metrics.weat.scores import effect_size
 from weatherglass.stats.multiplicity import adjust
@@ -46,7 +45,7 @@ MOST_ALARMS = ALPHA = 0.05
 GROWTH = 0.8
 NOISES = (0.3, 1.0)
 PLANTED = ("weat8", "weat4", "weat3")
-"""Tests with 8, 16 and 32 words per set whose d in the embedded model is small, so that it can grow."""
+"""Tests with 8, 16 and 32 words per set whose d in wordllama is small, so that it can grow."""
 CALIBRATION_DRAWS = 60
 PAIRS = 1000
 FEWER_PAIRS = 200
@@ -68,13 +67,13 @@ class Fixed:
 
 
 class Worlds:
-    """Noisy copies of the embedded model on the published word tests."""
+    """Noisy copies of wordllama on the published word tests."""
 
     def __init__(self) -> None:
         published = [wg.load_test(name) for name in wg.list_tests()]
         self.tests = [test for test in published if test.context == "word" and test.topic != CONTROL]
         self.texts = sorted({text for test in self.tests for text in test.texts})
-        (model,) = choose_models([DEFAULT_MODEL])
+        (model,) = choose_models(["wordllama"])
         self.vectors = np.asarray(model.encoder.encode(self.texts), dtype=np.float64)
         self.place = {text: place for place, text in enumerate(self.texts)}
 

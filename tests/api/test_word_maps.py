@@ -57,8 +57,8 @@ def test_a_model_is_whatever_a_run_takes_behind_the_words_or_before_them(kind: s
 def test_a_model_before_the_words_has_the_default_attributes() -> None:
     """A spec in the first place is a model, not the letters of its name."""
     expected = wg.word_map(["nurse", "engineer"])
-    assert wg.word_map("wordllama", ["nurse", "engineer"]) == expected
-    assert wg.word_map("wordllama", ["nurse", "engineer"], "weat7") == expected
+    assert wg.word_map("glove", ["nurse", "engineer"]) == expected
+    assert wg.word_map("glove", ["nurse", "engineer"], "weat7") == expected
 
 
 def test_words_and_facts_in_a_series_or_a_file(tmp_path: Path) -> None:

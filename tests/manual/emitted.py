@@ -36,7 +36,7 @@ def of_run(vectors: Mapping[str, object], *tests: Test, metrics: str = DEFAULT_M
 
 def on_default_model(test: str) -> list[Warning]:
     """Return the warnings of a run of one published test on the embedded model."""
-    return wg.run(tests=test).warnings
+    return wg.run("wordllama", test).warnings
 
 
 def without(words: Iterable[str], missing: Iterable[str]) -> Vectors:
@@ -49,7 +49,7 @@ def small_among_topics() -> list[Warning]:
     small = wg.test(
         ["oak", "elm", "ash", "yew"], ["tin", "zinc", "lead", "gold"], ["good", "kind"], ["bad", "mean"]
     )
-    return wg.run(tests=[small, "weat6"]).warnings
+    return wg.run("wordllama", [small, "weat6"]).warnings
 
 
 def unknown_words() -> list[Warning]:

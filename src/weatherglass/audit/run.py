@@ -39,7 +39,7 @@ class Run:
 
     >>> from weatherglass import run
     >>> run(tests="weat6")
-    <Run: 1 result (1 model, 1 test, 1 metric), complete; verdicts: 1 inconclusive>
+    <Run: 1 result (1 model, 1 test, 1 metric), complete; verdicts: 1 robust>
     """
 
     results: list[Result]

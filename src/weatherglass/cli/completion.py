@@ -127,7 +127,7 @@ def metrics(_: click.Context, incomplete: str) -> list[str]:
 
 def models(_: click.Context, incomplete: str) -> list[str]:
     """Return presets, kinds of models with a colon, and files, also after NAME=; return transforms after a bar."""
-    from weatherglass.encoders import DEFAULT_MODEL, known_kinds
+    from weatherglass.encoders import known_kinds
     from weatherglass.encoders.spec import PRESETS
 
     model, bar, transform = incomplete.rpartition("|")
@@ -136,8 +136,8 @@ def models(_: click.Context, incomplete: str) -> list[str]:
         found = starting(transform.lstrip(), names_in("mitigation.spelling:TRANSFORMS"))
         return [f"{model}{bar}{blank}{one}" for one in found]
     name, equals, rest = incomplete.rpartition("=")
-    kinds = [f"{kind}:" for kind in known_kinds() if kind != DEFAULT_MODEL]
-    found = starting(rest, list(dict.fromkeys([DEFAULT_MODEL, *PRESETS, *kinds]))) + paths(rest)
+    kinds = [one if kind.example == one else f"{one}:" for one, kind in known_kinds().items()]
+    found = starting(rest, [*PRESETS, *kinds]) + paths(rest)
     return [f"{name}{equals}{one}" for one in found]
 
 

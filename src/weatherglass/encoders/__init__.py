@@ -35,7 +35,7 @@ __all__ = [
     "resolve_spec",
 ]
 
-DEFAULT_MODEL = "wordllama"
+DEFAULT_MODEL = "glove"
 
 LONGEST_NAME = 100
 HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
@@ -81,11 +81,17 @@ class Kind:
 
 
 KINDS: dict[str, Kind] = {
+    "glove": Kind(
+        "weatherglass.encoders.vectors:EmbeddedGlove",
+        "the embedded default: 40 142 words of GloVe 6B, 50-d, no download",
+        "glove",
+    ),
     "wordllama": Kind(
         "weatherglass.encoders.wordllama:WordLlamaEncoder",
-        "the embedded default: 256-d static vectors, no download",
+        "static vectors of a PyPI package: token embeddings of LLaMA 2, 256-d",
         "wordllama",
         ("wordllama",),
+        "wordllama",
     ),
     "vectors": Kind(
         "weatherglass.encoders.vectors:VectorEncoder",

@@ -44,6 +44,8 @@ TOKENS = ("words", "whitespace", "none")
 CASES = ("exact-then-lower", "exact", "lower")
 SHOWN = 10
 """The largest number of words in a note."""
+GLOVE = Path(__file__).parent / "glove" / "glove.6B.50d.safetensors"
+"""Frequent words of GloVe 6B in half precision; proofs/embedded.py writes the file."""
 
 
 def word_options(options: OptionReader, case: str = CASES[0]) -> tuple[str, str, str]:
@@ -241,6 +243,27 @@ class VectorEncoder(WordEncoder):
         """Return a hash of the options and of the content of all files that belong to the vectors."""
         parts = [METHOD, *map(file_hash, self._files()), *map("=".join, self.options.items())]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+class EmbeddedGlove(VectorEncoder):
+    """An encoder with the frequent words of GloVe 6B (Pennington et al. 2014), which are part of the package."""
+
+    @classmethod
+    def from_spec(cls, spec: Spec) -> Self:
+        """Read `glove?tokens=words|whitespace|none&case=exact-then-lower|exact|lower`.
+
+        Raises:
+            SpecError: if the spec has a target or a wrong option.
+        """
+        if spec.target:
+            raise SpecError(
+                f"'{spec}': 'glove' is a single model; write it without a file, or vectors:{spec.target} for a file"
+            )
+        options = spec.reader()
+        encoder = cls(GLOVE, *word_options(options))
+        options.done()
+        encoder.name = str(spec)
+        return encoder
 
 
 def _some(words: Collection[str]) -> str:

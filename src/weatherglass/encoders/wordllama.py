@@ -1,4 +1,4 @@
-"""Encode with `wordllama`, the default model, whose vectors are in the PyPI package of that name.
+"""Encode with `wordllama`, whose vectors are in the PyPI package of that name.
 
 The files are read from the folder of the package, which is not imported, since it may use the network and is slow to
 import. The vectors are token embeddings of LLaMA 2 models, compressed to 256 dimensions; the vector of a text is the
@@ -22,7 +22,7 @@ from weatherglass.encoders.base import STATIC, Coverage, Encoder
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import MissingExtraError, SpecError
 from weatherglass.storage.checksum import file_hash
-from weatherglass.storage.installed import installed_version
+from weatherglass.storage.installed import install_command, installed_version
 
 MODEL = "l2_supercat"
 WEIGHTS = f"weights/{MODEL}_256.safetensors"
@@ -138,5 +138,5 @@ def package_folder() -> Path:
     """
     package = find_spec("wordllama")
     if package is None or package.origin is None:
-        raise MissingExtraError("the embedded model needs the package wordllama; run: pip install wordllama")
+        raise MissingExtraError(f"'wordllama' needs its package; run: {install_command('wordllama')}")
     return Path(package.origin).parent
