@@ -34,8 +34,8 @@ def of_run(vectors: Mapping[str, object], *tests: Test, metrics: str = DEFAULT_M
     return wg.run(vectors, list(tests), metrics).warnings
 
 
-def on_default_model(test: str) -> list[Warning]:
-    """Return the warnings of a run of one published test on the embedded model."""
+def on_wordllama(test: str) -> list[Warning]:
+    """Return the warnings of a run of one published test on wordllama."""
     return wg.run("wordllama", test).warnings
 
 
@@ -71,20 +71,20 @@ def in_german() -> list[Warning]:
 
 
 EMITTED: dict[str, Callable[[], Sequence[Warning]]] = {
-    "fragile": lambda: on_default_model("sent-weat6"),
-    "pseudoreplication": lambda: on_default_model("sent-weat7"),
-    "fixed-attributes": lambda: on_default_model("weat9"),
-    "unreliable": lambda: on_default_model("weat9"),
+    "fragile": lambda: on_wordllama("sent-weat6"),
+    "pseudoreplication": lambda: on_wordllama("sent-weat7"),
+    "fixed-attributes": lambda: on_wordllama("weat9"),
+    "unreliable": lambda: on_wordllama("weat9"),
     "skewed": lambda: on_scores([0.5] * 11 + [1.3], [-0.5 + 0.01 * place for place in range(12)]),
     "spreads": lambda: on_scores([1.2, -0.4, 1.0, -0.2, 0.9], [0.01 * place for place in range(20)]),
     "too-small": lambda: on_scores([0.1, 0.2, 0.3], [-0.1, -0.2, -0.3]),
     "cannot-survive": small_among_topics,
-    "pieces": lambda: on_default_model("weat5b"),
+    "pieces": lambda: on_wordllama("weat5b"),
     "unknown-words": unknown_words,
     "broken-pairs": broken_pairs,
     "other-language": in_german,
     "shared-words": lambda: wg.test(["sun", "fog"], ["sun", "fog", "rain"], ["good"], ["bad"]).warnings,
-    "related-words": lambda: on_default_model("weat8"),
+    "related-words": lambda: on_wordllama("weat8"),
     "duplicates": lambda: wg.test(["rose", "rose", "lily"], ["wasp", "fly"], ["good"], ["bad"]).warnings,
     "not-in-lexicon": lambda: (
         wg.test(
