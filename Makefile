@@ -61,7 +61,7 @@ lint-fast: $(VENV)/installed-dev
 	$(BIN)/python -m docs.sample --check  # phrases that our style bans, with what to write instead
 
 lint-page:  ## lint the scripts of the page; needs Node.js, so it is not part of lint
-	npx --yes $(ESLINT) src/weatherglass/report
+	npx --yes $(ESLINT) src/weatherglass/report src/weatherglass/explore
 
 benchmarks: $(VENV)/installed-dev  ## compare all measurements with their goals; fails if one is missed
 	$(BIN)/python -m benchmarks --write docs/performance.md

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const KIT = "src/weatherglass/report/kit";
-const PAGES = ["src/weatherglass/report/page/templates", "src/weatherglass/report/study/templates"];
+const PAGES = ["src/weatherglass/report/page/templates", "src/weatherglass/report/study/templates", "src/weatherglass/explore/templates"];
 const DECLARED = /^(?:async )?(?:function|const|let) (\w+)/gm;
 
 const scriptsOf = (folder) => readdirSync(join(import.meta.dirname, folder)).filter((name) => name.endsWith(".js")).map((name) => `${folder}/${name}`);
@@ -11,7 +11,7 @@ const declaredIn = (path) => Array.from(readFileSync(join(import.meta.dirname, p
 
 // What the page may use of the browser: a new name here is a decision, not an accident.
 const browser = [
-  "addEventListener", "atob", "Blob", "clearTimeout", "DecompressionStream", "document", "FormData", "getComputedStyle", "getSelection",
+  "AbortController", "addEventListener", "atob", "Blob", "btoa", "clearTimeout", "DecompressionStream", "document", "fetch", "FormData", "getComputedStyle", "getSelection",
   "history", "Image",
   "IntersectionObserver", "location", "navigator", "Response", "setTimeout", "URL", "window", "XMLSerializer",
 ];

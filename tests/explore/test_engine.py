@@ -9,16 +9,12 @@ import pytest
 
 import weatherglass as wg
 from weatherglass.errors import WeatherglassError
-from weatherglass.explore.engine import ROLES, Engine, State, start_state, words_needed
+from weatherglass.explore.engine import Engine, words_needed
+from weatherglass.explore.state import ROLES, State, start_state
 from weatherglass.explore.words import StaleError, catalogue_words
 from weatherglass.stats.power import power
 
 COMPARED = ("value", "p_value", "p_pieces", "p_method", "ci_low", "ci_high", "p_random", "effect_size_random")
-
-
-@pytest.fixture(scope="module")
-def engine() -> Engine:
-    return Engine(["wordllama"])
 
 
 def random_state(rng: np.random.Generator) -> dict[str, Any]:

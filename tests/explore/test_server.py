@@ -9,34 +9,17 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("uvicorn")
 
-from weatherglass.explore.engine import Engine, start_state
-from weatherglass.explore.page import page
-from weatherglass.explore.server import MOST_CONNECTIONS, Server
+from weatherglass.explore.server import Server
+from weatherglass.explore.state import start_state
 
 HOSTILE = "</script><img src=x onerror='window.hacked = 1'>"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    import uvicorn
-
-    engine = Engine(["wordllama"])
-    served = Server(engine, page(engine, start_state("weat6")))
-    config = uvicorn.Config(served.app, log_config=None, limit_concurrency=MOST_CONNECTIONS)
-    running = uvicorn.Server(config)
-    thread = threading.Thread(target=running.run, kwargs={"sockets": [served._socket]}, daemon=True)
-    thread.start()
-    yield served
-    running.should_exit = True
-    thread.join(10)
 
 
 def ask(

@@ -8,6 +8,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import cache
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -195,8 +196,14 @@ def environment() -> dict[str, Any]:
         "weatherglass": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "packages": {name: version for name in PACKAGES if (version := installed_version(name))},
+        "packages": dict(_versions()),
     }
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """Return the versions of the packages that affect results; they do not change while the program runs."""
+    return {name: version for name in PACKAGES if (version := installed_version(name))}
 
 
 def now() -> str:

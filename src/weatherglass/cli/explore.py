@@ -38,11 +38,13 @@ def explore(models: Sequence[str], test: str, no_browser: bool) -> None:
     """
     from weatherglass.audit.folder import RECORD
     from weatherglass.audit.stored import read_record
+    from weatherglass.catalogue import list_tests
     from weatherglass.cli.console import say
     from weatherglass.encoders import DEFAULT_MODEL
-    from weatherglass.explore.engine import Engine, start_state
+    from weatherglass.explore.engine import Engine
     from weatherglass.explore.page import page
     from weatherglass.explore.server import Server
+    from weatherglass.explore.state import start_state
 
     specs: list[str] = []
     for given in models or [DEFAULT_MODEL]:
@@ -51,7 +53,7 @@ def explore(models: Sequence[str], test: str, no_browser: bool) -> None:
         specs += [each["model"] for each in read_record(folder)["models"]] if of_run else [given]
     start = start_state(test)
     engine = Engine(specs)
-    start["models"] = list(range(len(engine.models)))
+    start |= {"models": list(range(len(engine.models))), "test": test if test in list_tests() else ""}
     server = Server(engine, page(engine, start))
     say(["Reading the models …"])
     engine.prepare()

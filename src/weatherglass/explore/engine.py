@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from weatherglass.audit.audit import Audit
@@ -19,32 +19,44 @@ from weatherglass.audit.results import Result, plain_value
 from weatherglass.audit.run import Run
 from weatherglass.audit.settings import Settings
 from weatherglass.audit.word_map import BUDGET
-from weatherglass.catalogue import list_tests, load_test, load_tests
+from weatherglass.catalogue import list_tests, load_test
 from weatherglass.catalogue.from_words import make_test
-from weatherglass.catalogue.names import human_name, model_names, set_name
-from weatherglass.catalogue.test import Element, Test
+from weatherglass.catalogue.names import human_name, model_names, topic_name
+from weatherglass.catalogue.test import Test
 from weatherglass.encoders.in_memory import models_in
 from weatherglass.errors import UnitError, WeatherglassError
+from weatherglass.explore.state import (
+    CONTEXTS,
+    LONGEST_TEXT,
+    MOST_MODELS,
+    ROLES,
+    State,
+    checked_text,
+    start_state,
+)
 from weatherglass.explore.words import RememberingModel, StaleError, Vocabulary
-from weatherglass.metrics import DEFAULT_METRIC, select_metrics
-from weatherglass.metrics.base import Context, Metric
+from weatherglass.metrics import select_metrics
+from weatherglass.metrics.base import Context, ElementScore, Metric
 from weatherglass.metrics.sets import VectorSet
 from weatherglass.parallel import backend
 from weatherglass.progress import Silent
+from weatherglass.registry import shown
 from weatherglass.report.statements import sentence
+from weatherglass.stats import Budget
 from weatherglass.stats.power import power
 
-ROLES = ("X", "Y", "A", "B")
-MOST_WORDS = 200
-"""Largest number of words in one set."""
-LONGEST_WORD = 400
-MOST_MODELS = 4
-MOST_PLACED = 40
 CHANCE = 0.8
 """The power for which the number of words is stated."""
 MOST_NEEDED = 1000
-METRICS = ("cosine/mean", "cosine/median", "dot/mean", "euclidean/mean", "manhattan/mean")
+SIMILARITY_NAMES = ("cosine", "dot", "euclidean", "manhattan")
+STATISTIC_NAMES = ("mean", "median", "max", "min")
+SET_METRICS = ("mac", "rnsb", "same")
 """Metrics that the page offers; a request may name any metric of two target and two attribute sets."""
+QUICK = Budget(seconds=0.03)
+"""The budget of p while a user types: counts up to about 18 + 18 words, certified bounds within 1 % beyond."""
+MOST_CLIENTS = 400
+REMEMBERED = 2000
+"""Number of single words whose evidence is kept for each model."""
 SHOWN = (
     *("value", "unbiased", "effect_size", "p_value", "p_low", "p_high", "p_method", "p_floor", "p_pieces"),
     "certified",
@@ -64,78 +76,6 @@ SHOWN = (
 """Fields of a result that the page gets."""
 
 
-@dataclass(frozen=True, slots=True)
-class State:
-    """What the page asks for."""
-
-    sets: Mapping[str, tuple[str, tuple[str, ...]]]
-    """By role, the name of the set and its words."""
-    metric: str = DEFAULT_METRIC
-    models: tuple[int, ...] = (0,)
-    place: tuple[str, ...] = ()
-    """Further words to place on the axis."""
-
-    @classmethod
-    def from_json(cls, given: Any) -> State:
-        """Return the state of a request.
-
-        Raises:
-            WeatherglassError: if the request is not a state.
-        """
-        if not isinstance(given, dict) or not isinstance(given.get("sets"), dict):
-            raise WeatherglassError("a state has sets: X, Y, A and B, each with a name and words")
-        sets = {}
-        for role in ROLES:
-            one = given["sets"].get(role)
-            if not isinstance(one, dict):
-                raise WeatherglassError(f"set {role} is missing")
-            sets[role] = (
-                _text(one.get("name") or role, f"the name of {role}"),
-                _words(one.get("words"), role),
-            )
-        models = given.get("models", [0])
-        if not isinstance(models, list) or not all(type(place) is int and place >= 0 for place in models):
-            raise WeatherglassError("models should be a list of places in the list of models")
-        if not 1 <= len(models) <= MOST_MODELS:
-            raise WeatherglassError(f"choose 1 to {MOST_MODELS} models")
-        return cls(
-            sets,
-            _text(given.get("metric") or DEFAULT_METRIC, "metric"),
-            tuple(dict.fromkeys(models)),
-            _words(given.get("place", []), "place")[:MOST_PLACED],
-        )
-
-    def test(self) -> Test:
-        """Return the test of these words.
-
-        Raises:
-            CatalogueError: if a set is empty.
-        """
-        named: dict[str, Any] = {role: {name: list(words)} for role, (name, words) in self.sets.items()}
-        return make_test(**named, name="explored", topic=self.topic)
-
-    @property
-    def topic(self) -> str:
-        """Return the subject of the words, which the sentence names."""
-        return " and ".join(set_name(self.sets[role][0]) for role in "XY")
-
-
-def _text(given: object, what: str) -> str:
-    if not isinstance(given, str) or not given.strip() or len(given) > LONGEST_WORD:
-        raise WeatherglassError(f"{what} should be text of 1 to {LONGEST_WORD} characters")
-    try:
-        given.encode()
-    except UnicodeEncodeError:
-        raise WeatherglassError(f"{what} contains half a character") from None
-    return given.strip()
-
-
-def _words(given: object, what: str) -> tuple[str, ...]:
-    if not isinstance(given, list) or len(given) > MOST_WORDS:
-        raise WeatherglassError(f"{what} should be a list of at most {MOST_WORDS} words")
-    return tuple(dict.fromkeys(_text(word, f"a word of {what}") for word in given))
-
-
 class Explored:
     """One model that is explored: its vectors in memory, and its vocabulary."""
 
@@ -144,6 +84,8 @@ class Explored:
         self.kept = RememberingModel(model.encoder)
         self.planned = replace(model, encoder=self.kept)
         self.lock = threading.Lock()
+        self.single: dict[tuple[Any, ...], dict[str, Any]] = {}
+        """The evidence of single words by word, attribute sets and context."""
         self._vocabulary: Vocabulary | None = None
 
     @property
@@ -153,9 +95,9 @@ class Explored:
             self._vocabulary = Vocabulary(self.kept, bool(self.planned.transforms))
         return self._vocabulary
 
-    def run(self, test: Test, metric: Metric, settings: Settings) -> Run:
-        """Run one test with one metric, as `weatherglass.run` does."""
-        plan = Plan([self.planned], [test], [metric], settings)
+    def run(self, tests: Sequence[Test], metric: Metric, settings: Settings) -> Run:
+        """Run tests with one metric, as `weatherglass.run` does."""
+        plan = Plan([self.planned], list(tests), [metric], settings)
         return Audit(plan, {}, backend(1, None, None), Silent()).run()
 
 
@@ -194,51 +136,62 @@ class Engine:
             WeatherglassError: if the state is wrong.
         """
         state = State.from_json(given)
-        client, sequence = str(given.get("client", ""))[:64], given.get("sequence")
-        if client and type(sequence) is int:
-            if len(self._latest) > 100:
+        metric = _metric(state.metric)
+        answers = []
+        for place, model in self.asked(given, state.models):
+            started = time.perf_counter()
+            answer = self._of_model(model, state, metric)
+            spent = round(1000 * (time.perf_counter() - started), 2)
+            answers.append({"model": place, **answer, "milliseconds": spent})
+        return {"sequence": given.get("sequence"), "answers": answers, "alpha": self.settings.alpha}
+
+    def asked(
+        self, given: Mapping[str, Any], places: Sequence[int], panel: str = ""
+    ) -> Iterator[tuple[int, Explored]]:
+        """Yield each model with its place while no one else uses it.
+
+        Args:
+            given: a question; `client` and `sequence`, if given, mark a later question, which cancels earlier ones.
+            places: the places of the models.
+            panel: the part of the page that asks; questions of other parts are not cancelled.
+
+        Raises:
+            StaleError: if a later question has come.
+            WeatherglassError: if there is no such model.
+        """
+        models = [self.model(place) for place in places]
+        number = given.get("sequence")
+        sequence = number if type(number) is int else 0
+        client = f"{panel}:{given['client']}"[:80] if given.get("client") and sequence else ""
+        if client:
+            if len(self._latest) > MOST_CLIENTS:
                 self._latest.clear()
             self._latest[client] = max(sequence, self._latest.get(client, sequence))
 
         def wanted() -> bool:
-            stale = client and type(sequence) is int and self._latest.get(client, sequence) > sequence
-            return not (self.closed or stale)
+            return not self.closed and self._latest.get(client, sequence) <= sequence
 
-        metrics = select_metrics([state.metric])
-        if len(metrics) != 1:
-            raise WeatherglassError(f"'{state.metric}' matches {len(metrics)} metrics; name one of them")
-        metric = metrics[0]
-        if not metric.info.shape.fits(2, 2) or metric.info.needs != "vectors" or metric.info.covariances:
-            raise WeatherglassError(
-                f"{metric.name} does not compare two target sets of words on two attributes"
-            )
-        for place in state.models:
-            if place >= len(self.models):
-                raise WeatherglassError(f"there is no model {place}; {len(self.models)} are loaded")
-        answers = []
-        for place in state.models:
-            model = self.models[place]
+        for place, model in zip(places, models, strict=True):
             with model.lock:
                 if not wanted():
                     raise StaleError("a later question has replaced this one")
                 model.kept.wanted = wanted
-                started = time.perf_counter()
-                answer = self._of_model(model, state, metric)
-                answers.append(
-                    {
-                        "model": place,
-                        **answer,
-                        "milliseconds": round(1000 * (time.perf_counter() - started), 2),
-                    }
-                )
-        return {"sequence": sequence, "answers": answers, "alpha": self.settings.alpha}
+                yield place, model
+
+    def progress(self) -> list[dict[str, Any]]:
+        """Return how many texts each model that is encoding has encoded for the question that it answers."""
+        return [
+            {"model": place, "done": model.kept.done, "total": model.kept.total}
+            for place, model in enumerate(self.models)
+            if model.kept.total
+        ]
 
     def _of_model(self, model: Explored, state: State, metric: Metric) -> dict[str, Any]:
         unknown = self._unknown(model, state)
         placed = self._placed(model, state, metric, unknown)
         found: dict[str, Any] = {"unknown": unknown, "placed": placed}
         try:
-            run = model.run(state.test(), metric, self.settings)
+            run = model.run([state.test()], metric, self._settings(state))
         except StaleError:
             raise
         except WeatherglassError as error:
@@ -246,7 +199,11 @@ class Engine:
         if not run.results:
             return {**found, "error": run.failures[0].reason if run.failures else "no result"}
         result = run.results[0]
-        return {**found, **self._evidence(result, run, model.label)}
+        evidence = self._evidence(result, run, model.label)
+        return {**found, **evidence, "final": not state.quick or result.p_method != "bounds"}
+
+    def _settings(self, state: State) -> Settings:
+        return self.settings.changed(budget=QUICK) if state.quick else self.settings
 
     def _evidence(self, result: Result, run: Run, label: str) -> dict[str, Any]:
         alpha = self.settings.alpha
@@ -254,7 +211,7 @@ class Engine:
         said = [sentence(verdict, alpha, label) for verdict in run.judged or ()]
         return {
             **{name: plain_value(getattr(result, name)) for name in SHOWN},
-            "scores": [[s.role, s.word, plain_value(s.score)] for s in result.scores],
+            "scores": _by_word(result.scores),
             "left_out": [
                 [one.role, one.name, one.effect_size, one.p_value]
                 for one in (robustness.left_out if robustness else ())
@@ -301,57 +258,85 @@ class Engine:
         a, b = ([w for w in state.sets[role][1] if w not in unknown.get(role, ())] for role in "AB")
         if not words or not a or not b:
             return []
+        scores = self._scores(model, words, a, b, state, metric) if metric.info.from_scores else {}
+        single = self._single(model, words, a, b, state)
+        return [{"word": word, "score": scores.get(word), **single[word]} for word in words]
+
+    def _scores(
+        self,
+        model: Explored,
+        words: Sequence[str],
+        a: Sequence[str],
+        b: Sequence[str],
+        state: State,
+        metric: Metric,
+    ) -> dict[str, float | None]:
+        """Return s(w, A, B) of further words."""
+        # A metric of the type of WEAT needs two words in X and Y; the score of a word does not depend on the others.
+        targets = list(dict.fromkeys([*words, *a, *b]))
+        test = state.in_context(make_test(X=targets, Y=targets, A=list(a), B=list(b), name="placed"))
         planned = model.planned
-        texts = [*words, *a, *b, *planned.texts()]
-        encodings = encode_texts(planned.encoder, texts, backend(1, None, None), Silent())
+        encodings = encode_texts(
+            planned.encoder, [*test.texts, *planned.texts()], backend(1, None, None), Silent()
+        )
         vectors = encodings.transformed(planned.transforms)
-
-        def of(role: str, chosen: Sequence[str]) -> VectorSet:
-            rows = [vectors.row[word] for word in chosen]
-            return VectorSet(role, vectors.vectors[rows], tuple(Element(word, word) for word in chosen))
-
-        targets = list(dict.fromkeys([*words, *a, *b]))  # a metric needs at least two words in X and Y
-        sets = [of("X", targets), of("Y", targets), of("A", a), of("B", b)]
+        sets = [
+            VectorSet(role, vectors.vectors[[vectors.row[text] for text in one.texts]], one.elements)
+            for role, one in zip(ROLES, test.sets, strict=True)
+        ]
         context = Context([metric], self.settings.permute, self.settings.ddof)
         try:
             scored = metric.evaluate(sets, context).scores
-        except UnitError as error:
-            return [{"word": word, "error": str(error)} for word in words]
-        scores = {one.word: one.score for one in scored if one.role == "X"}
-        return [
-            {"word": word, "score": plain_value(scores.get(word)), **self._single(model, word, a, b)}
-            for word in words
-        ]
+        except UnitError:
+            return {}
+        return {word: score for role, word, score in _by_word(scored) if role == "X"}
 
-    def _single(self, model: Explored, word: str, a: Sequence[str], b: Sequence[str]) -> dict[str, Any]:
-        """Return the effect size of one word, its p and its interval."""
-        test = make_test(X=[word], A=list(a), B=list(b), name="placed")
-        try:
-            run = model.run(test, select_metrics(["sc-weat"])[0], self.settings.changed(budget=BUDGET))
-        except StaleError:
-            raise
-        except WeatherglassError as error:
-            return {"error": str(error)}
-        if not run.results:
-            return {"error": run.failures[0].reason}
-        fields = ("value", "p_value", "ci_low", "ci_high")
-        return {name: plain_value(getattr(run.results[0], name)) for name in fields}
+    def _single(
+        self, model: Explored, words: Sequence[str], a: Sequence[str], b: Sequence[str], state: State
+    ) -> dict[str, dict[str, Any]]:
+        """Return the effect size of each word, its p and its interval; what is known is not computed again."""
+        sides = (tuple(a), tuple(b), state.context)
+        if len(model.single) > REMEMBERED:
+            model.single.clear()
+        new = [word for word in words if (word, *sides) not in model.single]
+        if new:
+            tests = [
+                state.in_context(make_test(X=[word], A=list(a), B=list(b), name=f"placed {n}"))
+                for n, word in enumerate(new)
+            ]
+            run = model.run(tests, select_metrics(["sc-weat"])[0], self.settings.changed(budget=BUDGET))
+            results = {result.test: result for result in run.results}
+            failures = {failure.test: failure.reason for failure in run.failures}
+            fields = ("value", "p_value", "ci_low", "ci_high")
+            for word, test in zip(new, tests, strict=True):
+                result = results.get(test.name)
+                model.single[word, *sides] = (
+                    {name: plain_value(getattr(result, name)) for name in fields}
+                    if result
+                    else {"error": failures.get(test.name, "no result")}
+                )
+        return {word: model.single[word, *sides] for word in words}
 
     def suggest(self, prefix: str, place: int = 0) -> list[str]:
         """Return words of a model's vocabulary that start with a prefix."""
-        return self._model(place).vocabulary.starting_with(prefix[:LONGEST_WORD])
+        return self.model(place).vocabulary.starting_with(prefix[:LONGEST_TEXT])
 
     def neighbours(self, word: str, place: int = 0) -> dict[str, Any]:
         """Return the nearest words of a word, and which words were searched."""
-        model = self._model(place)
+        model = self.model(place)
         with model.lock:
             model.kept.wanted = lambda: not self.closed
-            nearest, searched = model.vocabulary.nearest(_text(word, "word"))
+            nearest, searched = model.vocabulary.nearest(checked_text(word, "word"))
         return {"word": word, "nearest": nearest, "searched": searched}
 
-    def _model(self, place: int) -> Explored:
-        if not 0 <= place < len(self.models):
-            raise WeatherglassError(f"there is no model {place}; {len(self.models)} are loaded")
+    def model(self, place: int) -> Explored:
+        """Return a loaded model by its place.
+
+        Raises:
+            WeatherglassError: if there is no such model.
+        """
+        if type(place) is not int or not 0 <= place < len(self.models):
+            raise WeatherglassError(f"there is no such model; {len(self.models)} are loaded")
         return self.models[place]
 
     def about(self) -> dict[str, Any]:
@@ -361,13 +346,41 @@ class Engine:
                 {"label": one.label, "spec": one.planned.name, "costly": one.kept.costly}
                 for one in self.models
             ],
-            "metrics": list(METRICS),
+            "similarities": [f"{one}/{how}" for one in SIMILARITY_NAMES for how in STATISTIC_NAMES],
+            "metrics": list(SET_METRICS),
+            "contexts": list(CONTEXTS),
             "tests": [
-                {"name": name, "label": human_name(load_test(name).categories)}
+                {
+                    "name": name,
+                    "label": human_name(load_test(name).categories),
+                    "topic": topic_name(load_test(name).topic),
+                }
                 for name in list_tests()
                 if load_test(name).context == "word" and load_test(name).shape == (2, 2)
             ],
         }
+
+
+def _metric(name: str) -> Metric:
+    """Return the metric of this spelling, which takes two target and two attribute sets."""
+    metrics = select_metrics([name])
+    if len(metrics) != 1:
+        raise WeatherglassError(f"'{shown(name)}' matches {len(metrics)} metrics; name one of them")
+    metric = metrics[0]
+    if not metric.info.shape.fits(2, 2) or metric.info.needs != "vectors" or metric.info.covariances:
+        raise WeatherglassError(f"{metric.name} does not compare two target sets of words on two attributes")
+    return metric
+
+
+def _by_word(given: Iterable[ElementScore]) -> list[list[Any]]:
+    """Return role, word and score of each word; the score of a word in several sentences is their mean."""
+    scores: dict[tuple[str, str], list[float]] = {}
+    for one in given:
+        scores.setdefault((one.role, one.word), []).append(one.score)
+    return [
+        [role, word, plain_value(some[0] if len(some) == 1 else math.fsum(some) / len(some))]
+        for (role, word), some in scores.items()
+    ]
 
 
 def words_needed(d: float, alpha: float) -> int | None:
@@ -392,28 +405,3 @@ def words_needed(d: float, alpha: float) -> int | None:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
-
-
-def start_state(test: str | Test) -> dict[str, Any]:
-    """Return the state of a test: a name of the catalogue, a file, or a test.
-
-    Raises:
-        WeatherglassError: if the test does not have four sets of words.
-    """
-    if isinstance(test, str):
-        found = load_tests([test])
-        if len(found) != 1:
-            raise WeatherglassError(f"'{test}' matches {len(found)} tests; name one of them")
-        test = found[0]
-    if test.shape != (2, 2):
-        raise WeatherglassError(
-            f"{test.name} has {test.shape[0]} target and {test.shape[1]} attribute sets; "
-            "explore needs 2 and 2"
-        )
-    if test.context != "word":
-        raise WeatherglassError(f"{test.name} is a test of sentences; explore takes tests of words")
-    sets = {
-        role: {"name": set_name(one.category), "words": list(dict.fromkeys(one.texts))}
-        for role, one in zip(ROLES, test.sets, strict=True)
-    }
-    return {"sets": sets, "metric": DEFAULT_METRIC, "models": [0], "place": []}

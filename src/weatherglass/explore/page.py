@@ -6,32 +6,44 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from weatherglass.catalogue import list_tests
 from weatherglass.catalogue.toml_format import to_toml
-from weatherglass.errors import WeatherglassError
-from weatherglass.explore.engine import ROLES, Engine, State, start_state
-from weatherglass.report.kit import render
+from weatherglass.explore.engine import Engine
+from weatherglass.explore.state import ROLES, SENTENCES, State
+from weatherglass.ranking.texts import group_names
+from weatherglass.report.kit import compress, in_json, render
 
-SCRIPTS = ("explore.js", "strip.js", "start.js")
+SCRIPTS = tuple(
+    f"{name}.js" for name in ("ask", "state", "boxes", "strip", "result", "single", "panels", "keep", "start")
+)
 FILE = "my-test.toml"
 """The name of the test file in the copied command."""
 
 
-def page(engine: Engine, start: Mapping[str, Any]) -> str:
-    """Return the page, which shows a state first and asks the server for every other."""
-    values = {"about": engine.about(), "start": dict(start), "connect": "'self'"}
-    return render(__package__, "explore.html", values, styles=["explore.css"], scripts=SCRIPTS)
+def page(
+    engine: Engine,
+    start: Mapping[str, Any],
+    transport: str = "server",
+    stored: Mapping[str, Any] | None = None,
+) -> str:
+    """Return the page, which shows a state first and asks for every other.
 
-
-def catalogue_state(name: str) -> dict[str, Any]:
-    """Return the state of a test of the catalogue; a name from the page never names a file.
-
-    Raises:
-        WeatherglassError: if the catalogue has no test of this name.
+    Args:
+        engine: the models.
+        start: the first state.
+        transport: who answers: a server, a widget of a notebook, or the states that are stored in the page.
+        stored: these states by test.
     """
-    if name not in list_tests():
-        raise WeatherglassError("the catalogue has no test of this name")
-    return start_state(name)
+    about = {**engine.about(), "groups": group_names(), "transport": transport}
+    if stored is not None:
+        about["tests"] = [test for test in about["tests"] if test["name"] in stored]
+    values = {
+        "about": about,
+        "start": dict(start),
+        "stored": compress(in_json(stored)) if stored is not None else "",
+    }
+    if transport == "server":
+        values["connect"] = "'self'"
+    return render(__package__, "explore.html", values, styles=["explore.css"], scripts=SCRIPTS)
 
 
 def copies_of(engine: Engine, given: Mapping[str, Any]) -> dict[str, str]:
@@ -41,11 +53,12 @@ def copies_of(engine: Engine, given: Mapping[str, Any]) -> dict[str, str]:
     sets = ",\n".join(
         f"    {role}={{{state.sets[role][0]!r}: {list(state.sets[role][1])!r}}}" for role in ROLES
     )
+    sentences = "test = test.sentences()\n" if state.context == SENTENCES else ""
     models = repr(specs[0] if len(specs) == 1 else specs)
     python = (
         "import weatherglass as wg\n\n"
         f"test = wg.test(\n{sets},\n    name='explored',\n    topic={state.topic!r},\n)\n"
-        f"run = wg.run({models}, [test], {state.metric!r})\nprint(run)\n"
+        f"{sentences}run = wg.run({models}, [test], {state.metric!r})\nprint(run)\n"
     )
     metric = [] if state.metric == "cosine/mean" else ["--metric", state.metric]
     command = shlex.join(["weatherglass", "run", *specs, "-t", FILE, *metric])

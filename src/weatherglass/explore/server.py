@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from weatherglass.errors import MissingExtraError, OutputError, WeatherglassError
+from weatherglass.explore.answers import answers
 from weatherglass.explore.engine import Engine
 from weatherglass.explore.words import StaleError
 from weatherglass.registry import shown
@@ -223,48 +224,14 @@ def _routes(engine: Engine, html: str, token: str) -> ASGIApp:
                 return Plain(status_code=409)
             except WeatherglassError as error:
                 return JSONResponse({"error": shown(str(error))}, 400)
+            except MemoryError:
+                return JSONResponse({"error": "not enough memory for this question"}, 400)
 
         return endpoint
 
-    def suggest(given: dict[str, Any]) -> Any:
-        return {"words": engine.suggest(_text(given, "prefix"), _place(given))}
-
-    def neighbours(given: dict[str, Any]) -> Any:
-        return engine.neighbours(_text(given, "word"), _place(given))
-
-    def test(given: dict[str, Any]) -> Any:
-        from weatherglass.explore.page import catalogue_state
-
-        return catalogue_state(_text(given, "name"))
-
-    def copies(given: dict[str, Any]) -> Any:
-        from weatherglass.explore.page import copies_of
-
-        return copies_of(engine, given)
-
-    asked = {
-        "state": engine.answer,
-        "suggest": suggest,
-        "neighbours": neighbours,
-        "test": test,
-        "copies": copies,
-    }
+    asked = answers(engine)
     routes = [Route(f"/{token}/", page, methods=["GET"])]
     routes += [
         Route(f"/{token}/api/{name}", answering(answer), methods=["POST"]) for name, answer in asked.items()
     ]
     return Starlette(routes=routes)
-
-
-def _text(given: dict[str, Any], name: str) -> str:
-    value = given.get(name)
-    if not isinstance(value, str) or len(value) > 400:
-        raise WeatherglassError(f"{name} should be text of at most 400 characters")
-    return value
-
-
-def _place(given: dict[str, Any]) -> int:
-    value = given.get("model", 0)
-    if type(value) is not int:
-        raise WeatherglassError("model should be a place in the list of models")
-    return value

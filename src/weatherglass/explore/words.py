@@ -40,6 +40,8 @@ class RememberingModel:
         self.costly = bool(getattr(inner, "costly", False))
         self.wanted: Callable[[], bool] = lambda: True
         """Return whether the answer is still wanted."""
+        self.done, self.total = 0, 0
+        """Number of texts that are encoded, and that are to be encoded, for the question that is being answered."""
         self._known: dict[tuple[What, Asked], Encoding] = {}
 
     def identity(self) -> str | None:
@@ -81,11 +83,15 @@ class RememberingModel:
             self._known.clear()
             new = self.missing(inputs, what)
         size = AT_ONCE if self.costly else max(1, len(new))
-        for start in range(0, len(new), size):
-            if not self.wanted():
-                raise StaleError("a later question has replaced this one")
-            seen = self.inner.observe(new[start : start + size], what)
-            self._known |= {(what, asked): each for asked, each in seen.by_input().items()}
+        try:
+            for start in range(0, len(new), size):
+                if not self.wanted():
+                    raise StaleError("a later question has replaced this one")
+                self.done, self.total = start, len(new)
+                seen = self.inner.observe(new[start : start + size], what)
+                self._known |= {(what, asked): each for asked, each in seen.by_input().items()}
+        finally:
+            self.done = self.total = 0
         rows = [self._known[what, plain(asked)] for asked in inputs]
         values = [row.values for row in rows]
         coverage = [row.coverage for row in rows]

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 ZERO_WIDTH = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 """Invisible characters: soft hyphen, zero-width space, joiners and marks of direction, word joiner, byte-order
@@ -128,6 +129,7 @@ def related_words(words: Sequence[str], language: str, among: Sequence[Sequence[
     ]
 
 
+@lru_cache(maxsize=10_000)
 def _stems(word: str, language: str) -> dict[str, None]:
     """Return a word, or the longer words of a phrase, and the stems that remain without each possible ending."""
     parts = PARTS.findall(word.lower())

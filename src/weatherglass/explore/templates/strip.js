@@ -53,5 +53,5 @@ function strip(answer, names, toggle) {
     if (scores.length) svg.append(draw("line", { class: `mean ${role.toLowerCase()}`, x1: mean, x2: mean, y1: role === "X" ? line - 20 : line, y2: role === "X" ? line : line + 20 }));
   }
   svg.append(draw("text", { class: "t", x: 8, y: height - 6 }, `← nearer to ${names.B}`), draw("text", { class: "t", x: width - 8, y: height - 6, "text-anchor": "end" }, `nearer to ${names.A} →`));
-  return make("figure", { class: "strip" }, make("figcaption", {}, "Each word at its score s(w, A, B); the short bars are the means of X and Y. Click a word to leave it out."), svg);
+  return make("figure", { class: "strip" }, make("figcaption", {}, "Each word at its score s(w, A, B); the short bars are the means of X and Y. Choose a word to leave it out."), svg);
 }
