@@ -196,9 +196,7 @@ def test_thirty_six_choices(explorer: Explorer) -> None:
     explorer.browser.wait("document.querySelector('.curve svg') !== null")
     assert len(explorer.texts(".curve svg > g")) == 36
     sets = start_state("weat6")["sets"]
-    words = wg.test(
-        **{role: {sets[role]["name"]: sets[role]["words"]} for role in ROLES}, topic="men and women"
-    )
+    words = wg.test(*({sets[role]["name"]: sets[role]["words"]} for role in ROLES), topic="men and women")
     found = wg.multiverse("wordllama", [words], ["similarity", "statistic"])
     drawn = explorer.texts(".curve svg title")
     shown = {text.split(": d ")[0]: text.split(": d ")[1].split(",")[0] for text in drawn}

@@ -1,4 +1,4 @@
-"""Answer the panels below the boxes: how a text ranks under other names, and the same words under 36 combinations of choices."""
+"""Answer the panels below the boxes: ranks of a text under other names, and the same words under other choices."""
 
 from __future__ import annotations
 
