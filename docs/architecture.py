@@ -181,7 +181,9 @@ def section(source: Path, before: Path | None) -> str:
         "Python files": [sum(room.files for room in rooms(tree)) for tree in trees],
         "lines": [sum(room.lines for room in rooms(tree)) for tree in trees],
         "private functions": [private_functions_called_once(tree)[0] for tree in trees],
-        "of these named in one place only": [private_functions_called_once(tree)[1] for tree in trees],
+        "private functions that are named in one place only": [
+            private_functions_called_once(tree)[1] for tree in trees
+        ],
         "class names that several classes have": [len(class_names_with_two_meanings(tree)) for tree in trees],
         "walk: files": [each.files for each in walks],
         "walk: functions": [each.functions for each in walks],
