@@ -107,20 +107,20 @@ def differences(python: str, tests: Sequence[Test], vectors: Words) -> Iterator[
     ours = measured(rnsb, split, vectors).value
     splits = sorted(answer.values[0] for answer in drawn)
     yield (
-        f"- `weat` on {SHOWN}: ours {number(measured(weat, four, vectors).value)}, WEFE's `effect_size` "
-        f"{number(d.values[0])}. WEFE divides by the standard deviation with n, weatherglass with n − 1 (docs/methods "
-        "2); `--profile wefe` gives WEFE's number."
+        f"- `weat` on {SHOWN}: weatherglass computes {number(measured(weat, four, vectors).value)}, and WEFE's "
+        f"`effect_size` is {number(d.values[0])}. WEFE divides by the standard deviation with n, weatherglass with "
+        "n − 1; `--profile wefe` gives WEFE's number."
     )
     yield (
-        f"- `rnsb` on {SHOWN}: ours {number(ours)}. WEFE's default fits on 80 % of the attribute words, drawn at "
-        f"random: from {number(splits[0])} to {number(splits[-1])} over {SPLITS} seeds. With `holdout=False` it gives "
-        f"{number(liblinear.values[0])}, since its solver, liblinear, also penalises the intercept; with another "
-        "solver it gives our number (the table)."
+        f"- `rnsb` on {SHOWN}: weatherglass computes {number(ours)}. By default WEFE fits on 80 % of the attribute "
+        f"words, drawn at random, and computes values from {number(splits[0])} to {number(splits[-1])} over {SPLITS} "
+        f"seeds. With `holdout=False` it computes {number(liblinear.values[0])}, because its solver, liblinear, also "
+        "penalises the intercept; with another solver it gives our number (see the table)."
     )
     if unpaired.words == pairs.words:
         return
     yield (
-        f"- `ripa` on {pairs.name}: ours {number(measured(ripa, pairs, vectors).value)}, WEFE "
+        f"- `ripa` on {pairs.name}: weatherglass computes {number(measured(ripa, pairs, vectors).value)}, and WEFE "
         f"{number(shifted.values[0])}. The model does not know one word of X. WEFE drops it from X only, so that each "
         "later word is paired with its neighbour's partner; weatherglass drops the pair and gives a warning."
     )
