@@ -30,7 +30,7 @@ ITEMS = Path(__file__).with_name("items.toml")
 STATES = ("works", "partly", "not available")
 BIN = {"python": "", "weatherglass": "-m weatherglass", "pytest": "-m pytest -q -p no:cacheprovider"}
 """What commands can call, and how this checkout runs it."""
-LONGEST = 100
+LONGEST = 60
 """Characters of a command's output that the page shows for an item."""
 
 
@@ -72,20 +72,27 @@ def page(title: str, commands: Mapping[str, str], items: Sequence[Item], results
         f"# {title}",
         "",
         "`make papers` writes this page from items.toml; do not edit it. The table lists everything that the paper",
-        "describes; a result is what the command printed, cut to 100 characters. An item is not available if it",
-        "needs published weights that no package index has; the command then tests the code on small files in the",
+        f"describes, and quotes up to {LONGEST} characters of what the command printed. An item is not available if it",
+        "needs published weights that no package index has; its command then tests the code on small files in the",
         "original format.",
         "",
         f"**{len(items)} items. {counted}.**",
         "",
-        "| | item | state | command | result |",
-        "|---|---|---|---|---|",
+        "| number | what the paper describes | state | command | printed | remark |",
+        "|---|---|---|---|---|---|",
     ]
     for item in items:
-        published = f"published: {item.published}" if item.published else ""
-        result = "; ".join(filter(None, (_cut(results.get(item.n, "")), item.why, published)))
-        cells = [str(item.n), f"{item.item} ({item.place})", item.state, item.command, result]
-        lines.append(f"| {' | '.join(map(_cell, cells))} |")
+        remark = "; ".join(filter(None, (item.why, f"published: {item.published}" if item.published else "")))
+        described = f"{item.item} ({item.place})"
+        cells = [
+            str(item.n),
+            described,
+            item.state,
+            item.command,
+            _quote(results.get(item.n, "")),
+            _cell(remark),
+        ]
+        lines.append(f"| {' | '.join([cells[0], *map(_cell, cells[1:4]), *cells[4:]])} |")
     used = [name for name in commands if any(item.command == name for item in items)]
     lines += ["", "## Commands", "", "| name | command |", "|---|---|"]
     for name in used:
@@ -94,9 +101,10 @@ def page(title: str, commands: Mapping[str, str], items: Sequence[Item], results
     return "\n".join(lines) + "\n"
 
 
-def _cut(text: str) -> str:
-    """Return the beginning of a text, up to a whole word."""
-    return textwrap.shorten(text, LONGEST, placeholder=" …")
+def _quote(text: str) -> str:
+    """Return the beginning of a text, up to a whole word, as code in a table."""
+    shown = textwrap.shorten(text, LONGEST, placeholder=" …").replace("`", "'").replace("|", "\\|")
+    return f"`{shown}`" if shown else ""
 
 
 def _cell(text: str) -> str:
