@@ -131,7 +131,15 @@ def wrong(rate: float, low: float, high: float, repetitions: int) -> bool:
 
 def table(repetitions: int) -> tuple[list[str], list[str]]:
     """Return the lines of the table, and the rates that are out of bounds."""
-    heads = ["layout", "contexts", "level, fixed", "random", "copies", "coverage, fixed", "random"]
+    heads = [
+        "layout",
+        "contexts",
+        "level, fixed",
+        "level, random",
+        "level, copies",
+        "coverage, fixed",
+        "coverage, random",
+    ]
     lines, missed = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"], []
     for number, layout in enumerate(LAYOUTS):
         for differ in (False, True):
