@@ -31,7 +31,7 @@ def main(run: Path, study: Path | None) -> None:
         capture(browser, "report-desktop", 1280, 1400)
         browser.open(run, width=375)
         capture(browser, "report-phone", 375, 1400)
-        browser.open(run, "#r60", dark=True)
+        browser.open(run, "#r12", dark=True)
         browser.wait_for_detail()
         capture(browser, "report-dark", 1280, 1400)
         browser.open(run, width=718)
