@@ -65,19 +65,30 @@ def number(value: float | None) -> str:
     return "–" if value is None or value != value else f"{value:.2f}"
 
 
-def _claim_cell(cell: Mapping[str, Any]) -> str:
-    mark = {HOLDS: "✓", FAILS: "✗", UNDECIDED: "?"}[cell["verdict"]]
-    return f"{cell['median']:.3f} {mark} ({number(cell['low'])} to {number(cell['high'])})"
+MARKS = {HOLDS: "✓", FAILS: "✗", UNDECIDED: "?"}
+
+
+def _claim_cell(cells: Sequence[Mapping[str, Any]]) -> str:
+    """Return the lowest and highest median of some corpora, and a mark for each corpus."""
+    medians = [cell["median"] for cell in cells]
+    ends = dict.fromkeys((f"{min(medians):.3f}", f"{max(medians):.3f}"))
+    return f"{' to '.join(ends)} {''.join(MARKS[cell['verdict']] for cell in cells)}"
 
 
 def claims_table(claims: pl.DataFrame, claim: str) -> str:
-    """Return a row for each condition that can be estimated, a column for each rule or scale."""
+    """Return a row for each set of base pairs and algorithm, a column for each rule or scale, over all corpora."""
+    groups: dict[tuple[str, str], list[list[Mapping[str, Any]]]] = {}
+    heads = judged_by(claims, claim)
+    for row in claim_rows(claims, claim):
+        columns = groups.setdefault((row.pairs, row.algorithm), [[] for _ in heads])
+        for column, cell in zip(columns, row.cells, strict=True):
+            column.extend([cell] if cell else [])
     rows = [
-        [row.pairs, row.corpus, row.algorithm, *(_claim_cell(cell) if cell else "–" for cell in row.cells)]
-        for row in claim_rows(claims, claim)
-        if any(row.cells)
+        [*names, *(_claim_cell(cells) if cells else "–" for cells in columns)]
+        for names, columns in groups.items()
+        if any(columns)
     ]
-    return table(["base pairs", "corpus", "algorithm", *judged_by(claims, claim)], rows)
+    return table(["base pairs", "algorithm", *heads], rows)
 
 
 def not_estimable(claims: pl.DataFrame) -> str:
