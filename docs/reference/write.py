@@ -48,6 +48,7 @@ RANKED = {
     "gender": ("names of men", "names of women"),
 }
 BEFORE = Path(__file__).with_name("before.tsv")
+CHANGED = Path(__file__).with_name("changed.tsv")
 """The verdicts of these models by the rule of version 0.2."""
 
 
@@ -272,18 +273,14 @@ SAME = {
 
 
 def changed_rows(runs: Sequence[tuple[Reference, Run]]) -> Iterator[str]:
-    """Yield each topic and model whose verdict claims more or less than by the rule of version 0.2, and why."""
+    """Yield a line for each topic and model whose verdict claims more or less than by the rule of version 0.2."""
     with BEFORE.open(encoding="utf-8", newline="") as file:
         before = {(r["topic"], r["model"]): r["verdict"] for r in csv.DictReader(file, delimiter="\t")}
     found = [(ref.name, v) for ref, run in runs for v in run.verdicts() if (v.topic, ref.name) in before]
-    same = sum(SAME.get(before[v.topic, name]) == v.outcome for name, v in found)
-    yield f"{same} of {len(found)} verdicts claim as much as before; the others:"
-    yield ""
-    yield "| topic | model | rule of 0.2 | now | why |"
-    yield "|---|---|---|---|---|"
+    yield "topic\tmodel\trule of 0.2\tverdict\twhy"
     for name, v in sorted(found, key=lambda each: each[1].topic):
         if SAME.get(before[v.topic, name]) != v.outcome:
-            yield f"| {v.topic} | {name} | {before[v.topic, name] or '–'} | {outcome_text(v)} | {in_markdown(v.why)} |"
+            yield "\t".join((v.topic, name, before[v.topic, name] or "–", outcome_text(v), v.why))
 
 
 def main() -> None:
@@ -309,11 +306,11 @@ def write_verdicts(folder: Path) -> None:
         sys.stderr.write(f"{reference.name}\n")
         runs.append((reference, audited(reference, folder)))
     write_whole(ROOT / "src/weatherglass/audit" / TABLE, table(runs))
+    write_whole(CHANGED, "\n".join(changed_rows(runs)) + "\n")
     parts = {
         "models": model_rows(runs),
         "versions": versions(runs),
         "verdicts": verdict_rows(runs),
-        "changed": changed_rows(runs),
     }
     text = TEMPLATE.read_text(encoding="utf-8").replace(
         "](../", "]("
