@@ -35,7 +35,6 @@ from weatherglass.metrics import DEFAULT_METRIC
 from weatherglass.ranking.ranking import Ranking
 from weatherglass.report.numbers import effect, interval
 from weatherglass.report.statements import outcome_text
-from weatherglass.report.writing import in_markdown
 from weatherglass.storage.atomic import write_whole
 
 ROOT = Path(__file__).parents[2]
