@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -30,6 +31,7 @@ from weatherglass.audit.run import Run
 from weatherglass.catalogue import load_test
 from weatherglass.catalogue import test as test_as_data
 from weatherglass.cli import app
+from weatherglass.encoders.base import Coverage
 from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError
 from weatherglass.stats.permutation import Budget
 from weatherglass.warnings import kind_of
@@ -447,3 +449,47 @@ def test_sentences_that_are_split_by_the_rules_of_another_language_are_a_warning
     assert mentions(warning.text, "language=fr")
     assert "other-language" not in [each.kind for each in in_french.warnings]
     assert in_english.effect_size != in_french.effect_size
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "warned"),
+    [
+        (
+            "ja",
+            "数学 物理 化学 詩 芸術 舞踏 男 彼 女 彼女",
+            True,
+        ),  # Llama's tokenizer reads most of them as bytes
+        ("en", "mathematics physics chemistry poetry art dance man he woman she", False),
+        ("de", "Mathematik Physik Chemie Gedicht Kunst Tanz Mann er Frau sie", False),
+    ],
+)
+def test_a_model_that_splits_words_into_many_pieces_hardly_speaks_their_language(
+    language: str, words: str, warned: bool
+) -> None:
+    given = words.split()
+    test = wg.test(given[:3], given[3:6], given[6:8], given[8:], language=language)
+    (result,) = wg.run("wordllama", test).results
+    found = [each.values for each in result.warnings if each.kind == "unfamiliar-language"]
+    assert [values["language"] for values in found] == [language] * warned
+    if warned:
+        pieces = [len(one.tokens) for one in wg.load_encoder("wordllama").observe(given, "vectors").coverage]
+        assert found[0]["pieces"] == pytest.approx(2 * sum(pieces) / len("".join(given)))
+
+
+@pytest.mark.parametrize(("of_each", "unknown"), [(3, [20]), (4, [])])
+def test_word_vectors_without_most_words_hardly_speak_the_language(of_each: int, unknown: list[int]) -> None:
+    test = wg.load_test("weat6")
+    known = [word for one in test.sets for word in one.words[:of_each]]
+    (result,) = wg.run({word: [len(word), place, 1.0] for place, word in enumerate(known)}, test).results
+    found = [each.values for each in result.warnings if each.kind == "unfamiliar-language"]
+    assert [(values["unknown"], values["tokens"]) for values in found] == [(count, 32) for count in unknown]
+
+
+def test_a_model_of_single_letters_speaks_every_language() -> None:
+    class Letters(HashedEncoder):
+        def coverage(self, texts: Sequence[str]) -> list[Coverage]:
+            return [Coverage(tuple(text)) for text in texts]
+
+    (result,) = wg.run(Letters(), "weat6").results
+    assert result.pieces
+    assert "unfamiliar-language" not in [each.kind for each in result.warnings]

@@ -70,6 +70,11 @@ def in_german() -> list[Warning]:
     return of_run(without(sorted(words), []), test)
 
 
+def in_japanese() -> list[Warning]:
+    sets = (["数学", "物理"], ["芸術", "舞踏"], ["男"], ["女"])
+    return wg.run(tests=wg.test(*sets, language="ja")).warnings
+
+
 EMITTED: dict[str, Callable[[], Sequence[Warning]]] = {
     "fragile": lambda: on_wordllama("sent-weat6"),
     "pseudoreplication": lambda: on_wordllama("sent-weat7"),
@@ -83,6 +88,7 @@ EMITTED: dict[str, Callable[[], Sequence[Warning]]] = {
     "unknown-words": unknown_words,
     "broken-pairs": broken_pairs,
     "other-language": in_german,
+    "unfamiliar-language": in_japanese,
     "shared-words": lambda: wg.test(["sun", "fog"], ["sun", "fog", "rain"], ["good"], ["bad"]).warnings,
     "related-words": lambda: on_wordllama("weat8"),
     "duplicates": lambda: wg.test(["rose", "rose", "lily"], ["wasp", "fly"], ["good"], ["bad"]).warnings,

@@ -20,6 +20,7 @@ from weatherglass.audit.known_sets import (
     other_tokens,
     read_targets,
     related_words_in,
+    unfamiliar,
     whole_pairs,
 )
 from weatherglass.audit.pairs import score_pairs, score_words
@@ -270,6 +271,7 @@ class Audit:
                 warnings += lost
             warnings += related_words_in(((known.role, known) for known in sets), test.language)
             warnings += other_tokens(test, model.encoder)
+            warnings += unfamiliar(test, encodings, part.roles)
             if self._in_contexts:
                 warnings += context_warnings(test, part.roles, self._in_contexts)
             seen = model.seen_of(test) if model.transforms else ()

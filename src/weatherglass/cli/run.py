@@ -232,7 +232,11 @@ def show(finished: Run, folder: Path, table: bool, verbose: bool, before: Sequen
     set_apart(text_lines(failures, width_of(sys.stderr), noun="failure", verbose=verbose))
     say(["", *before])
     tests = len(finished.results)
-    places = {"Reasons": f"weatherglass verdict {folder}", "Full report": str(folder / PAGE)}
+    places = {
+        "Reasons": f"weatherglass verdict {folder}",
+        "For a paper": f"weatherglass report {folder} -f sentences  (or methods, bibtex, latex, model-card)",
+        "Full report": str(folder / PAGE),
+    }
     if tests and not table:
         places = {f"All {tests} results" if tests > 1 else "The result": "add --table", **places}
     say([f"{name:17}{where}" for name, where in places.items()], whole=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
 
 APOSTROPHES = "'’"
@@ -24,6 +25,25 @@ TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+
+WITHOUT_SPACES = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
+"""Scripts that have no spaces between words, as the names of their characters begin."""
+
+
+def without_spaces(character: str) -> bool:
+    """Return whether a character is of a script that has no spaces between words."""
+    return character > "\u0e00" and unicodedata.name(character, "").startswith(WITHOUT_SPACES)
+
+
+def word_count(text: str) -> float:
+    """Return the number of words between spaces; a letter of a script without spaces counts as half a word.
+
+    >>> word_count("Das ist 東京.")
+    3.0
+    """
+    letters = [character for character in text if without_spaces(character)]
+    spaced = "".join(" " if character in letters else character for character in text)
+    return len([part for part in spaced.split() if any(map(str.isalnum, part))]) + len(letters) / 2
 
 
 def word_tokens(text: str) -> list[str]:

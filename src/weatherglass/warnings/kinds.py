@@ -36,6 +36,15 @@ def _cannot_survive(values: Values) -> str:
     return _floor(values, "so it cannot be significant after correction for {topics} topics at {alpha:g}")
 
 
+def _unfamiliar(values: Values) -> str:
+    read = (
+        "splits the words of this test into {pieces:.1f} pieces on average"
+        if values["split"]
+        else "does not know {unknown} of the {tokens} words of this test"
+    )
+    return fill(f"the model {read}: it hardly speaks their language ('{{language}}')", values)
+
+
 def _same_sets(values: Values) -> str:
     effect = "; the effect is 0 with any model" if values["effect_is_zero"] else ""
     return fill("{first} and {second} contain the same elements" + effect, values)
@@ -162,6 +171,13 @@ KINDS: dict[str, Kind] = {
         "language={language} to the model, as in vectors:FILE?language={language}",
         {"rules": "en", "language": "de"},
         summary="the model splits sentences by the rules of a language that is not the test's",
+        about="model",
+        severity="damage",
+    ),
+    "unfamiliar-language": Kind(
+        _unfamiliar,
+        {"split": True, "pieces": 6.06, "unknown": 0, "tokens": 206, "language": "ru"},
+        summary="the model hardly speaks the language of the test",
         about="model",
         severity="damage",
     ),

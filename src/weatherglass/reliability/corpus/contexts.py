@@ -29,6 +29,7 @@ from weatherglass.audit.contexts import (
 from weatherglass.audit.folder import CONTEXTS
 from weatherglass.encoders.base import Input
 from weatherglass.errors import CorpusError
+from weatherglass.languages.tokenise import without_spaces
 from weatherglass.progress import Progress, Silent
 from weatherglass.registry import check_number, checked_path, checked_texts
 from weatherglass.reliability.corpus.readers import documents, source_files
@@ -50,8 +51,6 @@ _ABBREVIATIONS = (
 )
 ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
 """Words, in lower case, whose period does not end a sentence."""
-WITHOUT_SPACES = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
-"""Scripts that have no spaces between words, as the names of their characters begin."""
 
 
 class _Letters(dict[int, int]):
@@ -65,11 +64,7 @@ class _Letters(dict[int, int]):
 def _is_letter(character: str) -> bool:
     """Return whether a character can continue a word; a word ends at a character of a script without spaces."""
     known = character.isalnum() or character == "_" or unicodedata.category(character)[0] == "M"
-    return known and not (character > "\u0e00" and _without_spaces(character))
-
-
-def _without_spaces(character: str) -> bool:
-    return unicodedata.name(character, "").startswith(WITHOUT_SPACES)
+    return known and not without_spaces(character)
 
 
 def sentences_of(text: str) -> list[str]:
@@ -127,7 +122,7 @@ def find_contexts(
     by_first: dict[str, list[_Sample]] = {}
     anywhere: dict[str, list[_Sample]] = {}
     for word, sample in samples.items():
-        if any(map(_without_spaces, word)):
+        if any(map(without_spaces, word)):
             anywhere[word] = [sample]
         elif tokens := word.translate(_LETTERS).split():
             for token in {tokens[0], _capital(tokens[0])} if word.islower() else {tokens[0]}:
