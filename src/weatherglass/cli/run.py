@@ -234,7 +234,8 @@ def show(finished: Run, folder: Path, table: bool, verbose: bool, before: Sequen
     tests = len(finished.results)
     places = {
         "Reasons": f"weatherglass verdict {folder}",
-        "For a paper": f"weatherglass report {folder} -f sentences  (or methods, bibtex, latex, model-card)",
+        "For a paper": f"weatherglass report {folder} -f sentences",
+        "": "(or -f methods, bibtex, latex, model-card)",
         "Full report": str(folder / PAGE),
     }
     if tests and not table:
