@@ -18,8 +18,14 @@ from weatherglass.cli import app
 from weatherglass.errors import WeatherglassError
 
 ROOT = Path(__file__).parents[2]
-WRITTEN_BY_COMMANDS = ("docs/study/", "docs/multiverse", "docs/performance.md", "docs/reference")
-"""Pages of results, whose commands take hours; what they say is tested where they are written."""
+WRITTEN_BY_COMMANDS = (
+    "docs/study/",
+    "docs/multiverse",
+    "docs/performance.md",
+    "docs/reference",
+    "docs/walks",
+)
+"""Pages of results, whose commands take hours, and walks; what they say is tested where they are written."""
 PAGES = [
     path
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

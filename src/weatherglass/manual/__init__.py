@@ -17,6 +17,7 @@ CHECKOUT = Path(__file__).parents[3] / "docs"
 GUIDE = (
     "index.md",
     "how-to/*.md",
+    "walks/*.md",
     "concepts/*.md",
     "warnings.md",
     "faq.md",

@@ -254,7 +254,8 @@ def caption(comparison: Comparison, width: int, verbose: bool = False) -> Iterat
         return
     for kind in alike(others):
         tests = ", ".join(kind.examples)
-        yield shortened(f"not compared: {counted(kind.count, 'test')}: {kind.text}: {tests}", width)
+        line = f"not compared: {counted(kind.count, 'test')}: {kind.text}: {tests}"
+        yield from wrapped(line, width, further="  ")
 
 
 def worse_lines(comparison: Comparison) -> Iterator[str]:
