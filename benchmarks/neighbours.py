@@ -22,7 +22,7 @@ def rows(options: Options) -> Iterator[Row]:
     """Yield a row for each size and width."""
     for width in (100, 300):
         for words, queries in SIZES[:1] if options.quick else SIZES:
-            name = f"NBM neighbours, {words} × {queries}, d {width}, against faiss"
+            name = f"neighbours of {queries} among {words} words, {width} dimensions, against faiss"
             if find_spec("faiss") is None:
                 yield Row(name, None, note="faiss is not installed: pip install faiss-cpu")
             else:

@@ -85,12 +85,14 @@ def _all_rows(form: str, path: Path, width: int, repeats: int) -> Iterator[Row]:
         },
         repeats,
     )
-    label, note = f"{form} vectors, all rows, d {width}, against", f"{len(words)} words"
+    label, note = f"reading all {form} vectors, {width} dimensions, against", f"{len(words)} words"
     yield Row(f"{label} gensim", seconds["ours"], "gensim", seconds["gensim"], same, note)
     if form == "binary":
         index = cpu(lambda: dict(zip(" ".join(words).split(" "), range(len(words)), strict=True)), repeats)
         note += f"; building their dictionary takes {index:.3f}"
-        yield Row(f"{label} the read", seconds["ours"], "numpy.fromfile", seconds["the read"], None, note)
+        yield Row(
+            f"{label} reading the bytes", seconds["ours"], "numpy.fromfile", seconds["the read"], None, note
+        )
 
 
 def _some_words(path: Path, wanted: Collection[str]) -> Row:
@@ -98,7 +100,7 @@ def _some_words(path: Path, wanted: Collection[str]) -> Row:
     note = f"{len(wanted)} words"
     same = bool(np.isclose(ours["sum"], theirs["sum"]))
     return Row(
-        "text vectors, 1 word in 100",
+        "reading 1 word in 100 of text vectors",
         *(ours["seconds"], "gensim, reading all", theirs["seconds"], same, note),
     )
 

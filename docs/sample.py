@@ -111,13 +111,15 @@ def _text(literal: ast.JoinedStr | ast.Constant) -> str:
 
 
 def _prose(page: str) -> list[str]:
-    """Return the paragraphs, list items and table cells of a Markdown page, without code and comments."""
+    """Return the paragraphs, list items and table cells of a Markdown page, without comments and blocks of code."""
     page = re.sub(r"^(```|~~~).*?^\1", "", page, flags=re.S | re.M)
     page = re.sub(r"<!--.*?-->", "", page, flags=re.S)
     page = re.sub(r"</?[a-zA-Z][^>\n]*>|^#.*$", "", page, flags=re.M)
     page = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", page)
-    blocks = re.split(r"\n\s*\n|^\s*(?:[-*]|\d+\.)\s+|\|", page, flags=re.M)
-    return [block for block in blocks if block.strip()]
+    page = re.sub(r"(?<=\n\n)(?: {4}(?![-*] ).*\n)+", "", page)  # indented code
+    page = re.sub(r"^\|.*$", lambda row: re.sub(r"(?<!\\)\|", "\n\n", row[0]), page, flags=re.M)
+    blocks = re.split(r"\n\s*\n|^\s*(?:[-*]|\d+\.)\s+", page, flags=re.M)
+    return [block for block in blocks if block.strip() and not re.fullmatch(r"\s*`[^`]+`\s*", block)]
 
 
 def _split(kind: str, place: str, blocks: list[str]) -> Iterator[Sentence]:

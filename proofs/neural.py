@@ -272,8 +272,9 @@ def parity() -> list[str]:
     return [
         *lines,
         "",
-        f"Vectors of MiniLM have length 1, those of SmolLM2 {lengths.min():.0f} to {lengths.max():.0f}, so compare the"
-        " last column with 1e-5. SmolLM2 differs by rounding only: in float32 the order of additions depends on the"
+        f"Vectors of MiniLM have length 1, and those of SmolLM2 have lengths of {lengths.min():.0f} to"
+        f" {lengths.max():.0f}, so compare the last column with 1e-5. SmolLM2 differs only by rounding, because in"
+        " float32 the order of additions depends on the"
         f" shape of a batch. transformers itself differs by {itself[0]} ({itself[1]} relative) between batches of"
         f" {BATCH} and one text at a time.",
     ]
@@ -309,7 +310,7 @@ def speed() -> list[str]:
     return [
         *lines,
         "",
-        "The table shows CPU time on one core, without loading. Both encode"
+        "The table shows CPU time on one core, without loading. Both programs encode"
         f" {TURNS} parts of {len(sample) // TURNS} texts in batches of {BATCH} sorted by length.",
     ]
 
@@ -361,7 +362,8 @@ def table(name: str, runs: dict[str, dict[str, Result]]) -> list[str]:
     written = write_table(name, ["test", *runs], rows)
     marks = {label: [result.mark for result in run.values()] for label, run in runs.items()}
     counts = [
-        f"{label}: {sum(map(bool, found))} with p ≤ 0.05, {found.count('**')} of them also after Holm's correction"
+        f"{label}: {sum(map(bool, found))} tests have p ≤ 0.05, and {found.count('**')} of these also after Holm's"
+        " correction"
         for label, found in marks.items()
     ]
     return [f"{written} {'; '.join(counts)}."]

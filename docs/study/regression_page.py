@@ -78,7 +78,8 @@ def _answers(pairs: str, explanation: Explanation) -> Iterator[str]:
         yield f"**{pairs}, {part.reliability}**: {' '.join(plain_sentences(part)[:ANSWERS])}"
     if len(explanation.parts) > 1:
         yield (
-            f"**{pairs}**, with the sign of the reproduction and an interval without zero in both reliabilities: "
+            f"**{pairs}, both reliabilities**: these features have the sign of the reproduction and an interval "
+            "without zero: "
             f"{join_names(agreeing_in_all(explanation))}."
         )
     yield from (f"**{pairs}**: {line}" for line in explanation.missing if not explanation.parts)
