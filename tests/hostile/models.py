@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 JSON = {
     "deep": "[" * 100_000,
@@ -103,3 +107,85 @@ ELMO = {
     "layers that are a list": elmo(lstm__n_layers=[1]),
     "no groups": "[1, 2]",
 }
+
+
+def _repeat(count: int) -> dict[str, Any]:
+    """A normaliser that makes sixteen of each letter a, so many times in turn."""
+    step = {"type": "Replace", "pattern": {"String": "a"}, "content": 16 * "a"}
+    return {"type": "Sequence", "normalizers": [step] * count}
+
+
+TOKENIZERS: dict[str, dict[str, Any]] = {
+    "a normaliser that multiplies": {"normalizer": _repeat(8)},
+    "a token with a number of 2^31": {
+        "model": {"type": "WordLevel", "vocab": {"[UNK]": 0, "rose": 2**31}, "unk_token": "[UNK]"}
+    },
+}
+"""Components of a tokenizer.json of a kilobyte which the library takes gigabytes to use."""
+
+
+def tokenizer(**components: Any) -> dict[str, Any]:
+    """A tokenizer.json that knows a, b and nothing else, with other components."""
+    vocabulary = {"type": "WordLevel", "vocab": {"[UNK]": 0, "a": 1, "b": 2}, "unk_token": "[UNK]"}
+    names = ("truncation", "padding", "normalizer", "pre_tokenizer", "post_processor", "decoder")
+    empty = dict.fromkeys(names)
+    split = {"type": "Whitespace"}
+    return {
+        "version": "1.0",
+        "added_tokens": [],
+        **empty,
+        "pre_tokenizer": split,
+        "model": vocabulary,
+        **components,
+    }
+
+
+def write_onnx(folder: Path, graph: str, **components: Any) -> Path:
+    """A folder with a graph of `graphs` and a tokenizer."""
+    folder.mkdir()
+    (folder / "model.onnx").write_bytes(graphs()[graph])
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer(**components)))
+    return folder
+
+
+def graphs() -> dict[str, bytes]:
+    """Graphs of a few hundred bytes from input_ids to sentence_embedding, as an author can write them by hand."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    node, info, array = helper.make_node, helper.make_tensor_value_info, numpy_helper.from_array
+    read = node("Cast", ["input_ids"], ["read"], to=TensorProto.FLOAT)
+    mean = node("ReduceMean", ["read"], ["mean"], axes=[1], keepdims=1)
+    double = node("Concat", ["mean", "mean"], ["sentence_embedding"], axis=1)
+
+    def model(*nodes: Any, **constants: Any) -> bytes:
+        graph = helper.make_graph(
+            [read, *nodes],
+            "g",
+            [info("input_ids", TensorProto.INT64, ["texts", "tokens"])],
+            [info("sentence_embedding", TensorProto.FLOAT, ["texts", "width"])],
+            [array(np.array(value), name) for name, value in constants.items()],
+        )
+        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        return bytes(made.SerializeToString())
+
+    body = helper.make_graph(
+        [node("Identity", ["again"], ["still"]), node("Identity", ["value"], ["same"])],
+        "body",
+        [info("round", TensorProto.INT64, []), info("again", TensorProto.BOOL, []), info("value", 1, None)],
+        [info("still", TensorProto.BOOL, []), info("same", 1, None)],
+    )
+    grow = [
+        node("Expand", ["mean", "size"], ["large"]),
+        node("ReduceSum", ["large"], ["sum"], keepdims=1),
+        node("Add", ["mean", "sum"], ["added"]),
+        node("Concat", ["added", "added"], ["sentence_embedding"], axis=1),
+    ]
+    of_all = node("ReduceMean", ["read"], ["mean"], axes=[0, 1], keepdims=1)
+    return {
+        "good": model(mean, double),
+        "a loop without an end": model(
+            node("Loop", ["", "yes", "read"], ["sentence_embedding"], body=body), yes=True
+        ),
+        "an array of 3.6 GB": model(mean, *grow, size=[30_000, 1, 30_000]),
+        "one row for all texts": model(of_all, double),
+    }

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
+from tests.cases import every
 from tests.encoders.papers.paper_networks import random_recurrent
 from tests.hostile import models
 from tests.hostile.limits import outcome_of, refusal
 from tests.messages import mentions
 
+from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders import load_encoder
 from weatherglass.encoders.gguf import read_metadata
 from weatherglass.encoders.onnx_files import read_graph
 from weatherglass.encoders.papers.elmo import read_options
+from weatherglass.storage import child_process
 
 
 def identity(spec: str) -> str:
@@ -59,6 +64,68 @@ def test_a_graph_of_onnx(name: str, tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(models.ONNX[name])
     assert refusal(lambda: read_graph(path)).startswith(f"{path}: ")
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Nothing is proven yet, neither in this process nor in the user's cache."""
+    monkeypatch.setenv("WEATHERGLASS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(child_process, "_proven", set())
+    return tmp_path / "cache"
+
+
+def encoded(spec: str) -> AnyMatrix:
+    return load_encoder(spec, cache=False).encode(["a", "a b", "b"])
+
+
+@pytest.mark.parametrize("name", ["a loop without an end", "an array of 3.6 GB", "one row for all texts"])
+@pytest.mark.usefixtures("own_cache")
+def test_a_graph_that_does_harm_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("onnx", reason="a development dependency")
+    monkeypatch.setattr(child_process, "SECONDS", 2)
+    folder = models.write_onnx(tmp_path / "model", name)
+    assert refusal(encoded, f"onnx:{folder}").startswith(f"{folder / 'model.onnx'}: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), every(3, [(name, kind) for kind in ("model2vec", "onnx") for name in models.TOKENIZERS])
+)
+@pytest.mark.usefixtures("own_cache")
+def test_a_tokenizer_that_fills_memory_is_refused(name: str, kind: str, tmp_path: Path) -> None:
+    """The library ends the process if memory runs out."""
+    pytest.importorskip("onnx", reason="a development dependency")
+    folder = models.write_onnx(tmp_path / "model", "good", **models.TOKENIZERS[name])
+    (folder / "config.json").write_text("{}")
+    save_file({"embeddings": np.ones((3, 2), np.float32)}, folder / "model.safetensors")
+    assert refusal(encoded, f"{kind}:{folder}").startswith(f"{folder / 'tokenizer.json'}: ")
+
+
+def test_a_model_is_proven_once_per_content(
+    tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("onnx", reason="a development dependency")
+    folder = models.write_onnx(tmp_path / "model", "good")
+    tried: list[str] = []
+    run = child_process.run_child
+
+    def counted(order: Sequence[str], timeout: float) -> int:
+        tried.append(Path(order[1]).name)
+        return run(order, timeout)
+
+    monkeypatch.setattr(child_process, "run_child", counted)
+    vectors = encoded(f"onnx:{folder}")
+    np.testing.assert_allclose(vectors, [[0.5, 0.5], [1.5, 1.5], [1, 1]])
+    assert sorted(tried) == ["model.onnx", "tokenizer.json"]
+    encoded(f"onnx:{folder}")
+    monkeypatch.setattr(child_process, "_proven", set())  # as in another process
+    encoded(f"onnx:{folder}")
+    assert len(tried) == 2
+    assert len(list((own_cache / "proven").iterdir())) == 2
+    (folder / "tokenizer.json").write_text(json.dumps(models.tokenizer(normalizer={"type": "Lowercase"})))
+    encoded(f"onnx:{folder}")
+    assert tried[2:] == ["tokenizer.json"]
 
 
 @pytest.mark.parametrize("name", models.ELMO)

@@ -10,22 +10,25 @@ shape but no memory, so that modules and tensors can be counted and compared wit
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import string
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError, SpecError, UnsafeFileError
-from weatherglass.storage.checksum import folder_hash
-from weatherglass.storage.documents import json_document
-from weatherglass.storage.reading import exists, is_folder, reading, shown_size
+from weatherglass.storage.checksum import file_hash, folder_hash
+from weatherglass.storage.child_process import Content, Limits, prove
+from weatherglass.storage.reading import exists, is_folder, reading, require_regular_file, shown_size
 from weatherglass.storage.torch_file import check_torch
 
 T = TypeVar("T")
@@ -248,43 +251,55 @@ def read_tokenizer(path: Path, noun: str) -> Any:
         noun: what error messages call the file.
 
     Raises:
-        EncoderError: if it is damaged, or a token has an implausibly large number.
+        EncoderError: if it is damaged, or needs more time or memory than a tokenizer of its size.
     """
     from tokenizers import Tokenizer
 
-    check_tokenizer(path)
+    prove_tokenizer(path)
     with reading(path, EncoderError, noun):
         return Tokenizer.from_file(str(path))
 
 
-def check_tokenizer(path: Path) -> None:
-    """Refuse a tokenizer with a token number larger than the file.
+TOKENIZER_RATIO = 10
+"""The limit on memory as a multiple of a tokenizer's file, for vocabularies of a million tokens."""
 
-    The library iterates over all numbers up to the largest, and ends the process if it runs out of memory.
+
+def prove_tokenizer(path: Path) -> None:
+    """Try a tokenizer in a child process with limits, once per content.
+
+    A file of 4 kB can replace each letter by sixteen, eight times in turn, or number a token so that the library
+    allocates gigabytes, and the library ends the process if memory runs out.
 
     Raises:
-        EncoderError: if a token number is too large; the message names the token.
+        EncoderError: if it is damaged, or needs more time or memory than a tokenizer of its size.
     """
-    content = json_document(path, EncoderError)
-    most = path.stat().st_size
-    for token, number in _numbers(content if isinstance(content, dict) else {}):
-        if isinstance(number, int) and number > most:
-            raise EncoderError(
-                f"{path}: the token '{str(token)[:50]}' has the number {number}, which a file of {most} bytes"
-                " cannot have; get it again"
-            )
+    size = require_regular_file(path, EncoderError).st_size
+    identity = (file_hash(path), version("tokenizers"))
+    prove(f"{__name__}:try_tokenizer", path, EncoderError, identity, Limits(size, TOKENIZER_RATIO))
 
 
-def _numbers(content: Mapping[str, Any]) -> Iterable[tuple[Any, Any]]:
-    """Yield tokens and their numbers; the library itself refuses other layouts."""
-    model = content.get("model")
-    vocabulary = model.get("vocab") if isinstance(model, dict) else None
-    if isinstance(vocabulary, dict):
-        yield from vocabulary.items()
-    added = content.get("added_tokens")
-    for token in added if isinstance(added, list) else ():
-        if isinstance(token, dict):
-            yield token.get("content"), token.get("id")
+def try_tokenizer(path: Path) -> Content:
+    """Read a tokenizer and tokenise every kind of text; only the limits of the process matter, not the tokens."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    tokenizer.get_vocab()
+    tokenizer.to_str()
+    for text in probe():
+        with contextlib.suppress(Exception):  # a tokenizer without an unknown token refuses unknown texts
+            tokenizer.encode(text)
+    return None, {}
+
+
+def probe() -> Iterator[str]:
+    """Yield texts that contain every character below U+3000, runs of each letter and digit, and a long text."""
+    for start in range(0, 0x3000, 64):
+        yield "".join(map(chr, range(start, start + 64)))
+    for character in string.ascii_letters + string.digits + string.punctuation:
+        yield 40 * character
+    yield 50 * "the quick brown fox jumps over the lazy dog "
 
 
 NUMBERS = 2**26

@@ -25,15 +25,20 @@ from weatherglass.encoders.onnx_files import (
     OnnxFiles,
     Port,
     find_onnx,
+    open_session,
     read_configuration,
     read_graph,
+    run_graph,
+    try_graph,
 )
 from weatherglass.encoders.pooling import by_length, in_order, pool
 from weatherglass.encoders.prompts import Prompt
 from weatherglass.encoders.spec import OptionReader, Spec
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.storage.checksum import file_hash
+from weatherglass.storage.child_process import MODEL_RATIO, Limits, prove
 from weatherglass.storage.installed import require
+from weatherglass.storage.reading import errors_in_one_line
 
 PACKAGES = ("onnxruntime", "tokenizers")
 
@@ -165,6 +170,7 @@ class OnnxEncoder(Encoder):
         self._graph = graph
         self._settings = settings
         self._from_files = list(from_files)
+        self._is_proven = False
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
@@ -260,19 +266,18 @@ class OnnxEncoder(Encoder):
 
     @cached_property
     def _session(self) -> Any:
-        import onnxruntime
+        return open_session(self._files.graph)
 
-        onnxruntime.set_default_logger_severity(4)
-        options = onnxruntime.SessionOptions()
-        options.log_severity_level = 4
-        try:
-            return onnxruntime.InferenceSession(
-                str(self._files.graph), options, providers=["CPUExecutionProvider"]
-            )
-        except Exception as error:  # errors of onnxruntime have no common type
-            raise EncoderError(
-                f"{self._files.graph}: onnxruntime cannot load it ({first_line(error)})"
-            ) from None
+    def _prove(self, inputs: dict[str, Any]) -> None:
+        """Run the graph on its first batch in a child process with limits, once per content; a graph is a program,
+        which may loop for ever or fill memory.
+        """
+        graph = self._files.graph
+        parts = [graph, *(graph.parent / name for name in sorted(self._graph.external_files))]
+        identity = [*map(file_hash, parts), self._settings.output, version("onnxruntime")]
+        limits = Limits(sum(part.stat().st_size for part in parts), MODEL_RATIO)
+        given = (self._settings.output, inputs)
+        prove(f"{try_graph.__module__}:try_graph", graph, EncoderError, identity, limits, given)
 
     def _tokenised(self, texts: Sequence[Asked]) -> list[Any]:
         prepared = self._settings.prompt.before(texts)
@@ -315,13 +320,12 @@ class OnnxEncoder(Encoder):
     def _encode_batch(self, encodings: Sequence[Any]) -> AnyMatrix:
         lengths = np.array([len(encoding.ids) for encoding in encodings], dtype=np.int64)
         inputs = self._inputs(encodings, lengths)
-        try:
-            (output,) = self._session.run([self._settings.output], inputs)
-        except Exception as error:
-            raise EncoderError(
-                f"'{self.name}': the model cannot read the tokens of its tokenizer ({first_line(error)}); "
-                "use files that belong to one model"
-            ) from None
+        if not self._is_proven:
+            self._prove(inputs)
+            self._is_proven = True
+        with errors_in_one_line(f"'{self.name}'", "the model cannot encode", "get it again", EncoderError):
+            output = run_graph(self._session, f"'{self.name}'", self._settings.output, inputs)
+        self._check_shape(output.shape, len(lengths), max(1, int(lengths.max())))
         states = output if output.dtype.itemsize >= 4 else output.astype(np.float32)
         if self._settings.pooling == IN_THE_GRAPH:
             vectors: AnyMatrix = np.where((lengths > 0)[:, None], states, states.dtype.type(np.nan))
@@ -329,6 +333,15 @@ class OnnxEncoder(Encoder):
             pooling = "first" if self._settings.pooling == "cls" else self._settings.pooling
             vectors = pool(states, lengths, pooling)
         return unit_length(vectors) if self._settings.normalise else vectors
+
+    def _check_shape(self, shape: tuple[int, ...], texts: int, width: int) -> None:
+        """Refuse an output without a row per text, or without a vector per token; a single row would be repeated."""
+        expected = (texts,) if self._settings.pooling == IN_THE_GRAPH else (texts, width)
+        if len(shape) != len(expected) + 1 or shape[:-1] != expected:
+            raise EncoderError(
+                f"{self._files.graph}: output '{self._settings.output}' has the shape {shape} for {texts} texts of"
+                f" {width} tokens; export the model with a batch dimension, or choose another output="
+            )
 
     def _inputs(self, encodings: Sequence[Any], lengths: Integers) -> dict[str, Any]:
         """Return each input of the graph, padded on the right, with the type that the graph needs."""

@@ -7,16 +7,25 @@ takes milliseconds. The field numbers come from onnx.proto and never change.
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from weatherglass.encoders.model_files import ModelFiles, module_types, refuse_foreign_modules
+import numpy as np
+from numpy.typing import NDArray
+
+from weatherglass.encoders.model_files import (
+    ModelFiles,
+    first_line,
+    module_types,
+    refuse_foreign_modules,
+)
 from weatherglass.encoders.spec import OptionReader
 from weatherglass.encoders.torch_model import max_tokens
 from weatherglass.errors import EncoderError, SpecError, UnsafeFileError
-from weatherglass.storage.reading import is_folder, is_regular_file, reading
+from weatherglass.storage.child_process import Content
+from weatherglass.storage.reading import LIMIT_VARIABLE, is_folder, is_regular_file, reading, shown_size
 
 SUBFOLDER = "onnx"
 """The subfolder of the graph if the folder also contains weights in another format."""
@@ -394,3 +403,54 @@ def _read_tensor(tensor: _Fields, graph: Graph) -> None:
     for entry in tensor.messages(13):
         if entry.text(1) == "location":
             graph.external_files.add(entry.text(2))
+
+
+def open_session(path: Path, threads: int = 0) -> Any:
+    """Return a session of onnxruntime on the processor; 0 threads means one per core.
+
+    Raises:
+        EncoderError: if onnxruntime cannot load the graph.
+    """
+    import onnxruntime
+
+    onnxruntime.set_default_logger_severity(4)
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = threads
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # errors of onnxruntime have no common type
+        raise EncoderError(f"{path}: onnxruntime cannot load it ({first_line(error)})") from None
+
+
+def run_graph(session: Any, name: str, output: str, inputs: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+    """Return one output of a graph; `name` is that of the model in the error message.
+
+    Raises:
+        EncoderError: if the graph cannot be run with these inputs.
+        MemoryError: if an array of the graph does not fit into memory.
+    """
+    try:
+        (result,) = session.run([output], dict(inputs))
+    except Exception as error:
+        if "alloc" in str(error):  # onnxruntime has no type for this
+            raise MemoryError(first_line(error)) from None
+        raise EncoderError(
+            f"{name}: the model cannot read the tokens of its tokenizer ({first_line(error)}); "
+            "use files that belong to one model"
+        ) from None
+    found: NDArray[Any] = np.asarray(result)
+    return found
+
+
+def try_graph(path: Path, output: str, inputs: Mapping[str, NDArray[Any]]) -> Content:
+    """Load a graph and run it once; its numbers are not used, only the limits of the process matter."""
+    try:
+        run_graph(open_session(path, threads=1), str(path), output, inputs)
+    except MemoryError as error:
+        size = path.stat().st_size
+        raise EncoderError(
+            f"{path}: this graph of {shown_size(size)} needs more memory than a model of its size ({error}), so it"
+            f" is damaged or malicious. If you trust it, set {LIMIT_VARIABLE} to a larger size, such as 8G"
+        ) from None
+    return None, {}

@@ -31,10 +31,10 @@ from weatherglass.encoders.model_files import (
     ModelFiles,
     check_counts,
     check_module_sizes,
-    check_tokenizer,
     find_model,
     limited_by_files,
     module_types,
+    prove_tokenizer,
     refuse_foreign_modules,
 )
 from weatherglass.encoders.pooling import SPAN_POOLINGS
@@ -142,7 +142,7 @@ class SentenceTransformerEncoder(Encoder):
 
         check_module_sizes(self.name, self._files)
         for path in self._files.folder.rglob(TOKENIZER):
-            check_tokenizer(path)
+            prove_tokenizer(path)
         limits = limited_by_files(self.name, self._files)
         with loading(self.name, self._files), quiet(), limits, no_random_weights(self.name):
             model = self._files.load(

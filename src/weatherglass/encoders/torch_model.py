@@ -18,9 +18,9 @@ from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.model_files import (
     TOKENIZER,
     ModelFiles,
-    check_tokenizer,
     first_line,
     limited_by_files,
+    prove_tokenizer,
 )
 from weatherglass.encoders.pooling import Layers, States
 from weatherglass.errors import EncoderError, UnsafeFileError, WeatherglassError
@@ -348,7 +348,7 @@ def load_tokenizer(name: str, files: ModelFiles, trust_remote_code: bool) -> Any
     from transformers import AutoTokenizer
 
     if exists(files.folder / TOKENIZER):
-        check_tokenizer(files.folder / TOKENIZER)
+        prove_tokenizer(files.folder / TOKENIZER)
     with loading(name, files), quiet():
         return files.load(AutoTokenizer.from_pretrained, trust_remote_code=trust_remote_code)
 

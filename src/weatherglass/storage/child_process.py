@@ -1,18 +1,25 @@
-"""Read a file in a child process, so that a library that loops, crashes or fills memory does no harm.
+"""Read or try a file in a child process, so that a library that loops, crashes or fills memory does no harm.
 
-The HDF5 library can loop for ever on a damaged file, and the Parquet reader of polars can panic or allocate any size
-that a header states; the process itself can stop neither. The child has limits on its processor time and memory, and
-passes arrays and facts through a temporary folder as numbers and JSON, so that nothing is unpickled.
+The HDF5 library can loop for ever on a damaged file, the Parquet reader of polars can allocate any size that a header
+states, and an ONNX graph or a tokenizer is a program of its author; the process itself can stop none of them. The
+child has limits on its processor time and memory, and arrays and facts are passed through a temporary folder as
+numbers and JSON, so that nothing is unpickled.
+
+A file that is too slow to be used in a child, such as a model, is proven there: the child uses it once, and if that
+succeeds, this process uses it without limits. A proof is remembered by content in the user's cache.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -22,7 +29,10 @@ from numpy.typing import NDArray
 
 from weatherglass import errors
 from weatherglass.errors import WeatherglassError
+from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.checksum import cache_folder
 from weatherglass.storage.reading import (
+    LARGEST_RATIO,
     LIMIT_VARIABLE,
     reading,
     require_regular_file,
@@ -45,26 +55,105 @@ BASE_MEMORY = 512 * 2**20
 
 ALIGNED = 64
 
+THREADS = {"POLARS_MAX_THREADS": "4", "OPENBLAS_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+"""Each thread needs memory, and the processor time of all threads is counted."""
 
-def read_in_child(reader: str, path: Path, error: type[WeatherglassError]) -> Content:
+
+PROVEN = "proven"
+"""The folder of the cache with an empty file for each content that was proven."""
+MODEL_RATIO = 4
+"""A model may need the larger of `LEAST_LIMIT` and this multiple of its files, twice; a session of onnxruntime needs
+three times its weights.
+"""
+
+_proven: set[str] = set()
+"""What this process has proven or found proven; the cache may not be writable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of a child process, which grow with the size of what it reads."""
+
+    size: int
+    ratio: int = LARGEST_RATIO
+
+    @property
+    def seconds(self) -> int:
+        """Seconds of processor time."""
+        return SECONDS + self.size // BYTES_PER_SECOND
+
+    @property
+    def memory(self) -> int:
+        """Bytes of memory."""
+        return BASE_MEMORY + 2 * unpack_limit(self.size, self.ratio)
+
+
+def read_in_child(
+    reader: str,
+    path: Path,
+    error: type[WeatherglassError],
+    given: Content | None = None,
+    limits: Limits | None = None,
+) -> Content:
     """Return the result of the function `reader` ("module:function" of weatherglass) for a file.
+
+    Args:
+        reader: a function of the path, or of the path and of `given`.
+        path: the file.
+        error: the type of errors.
+        given: facts and arrays for the function.
+        limits: by default, those of a file that is unpacked.
 
     Raises:
         WeatherglassError: the error of the function, or one of the type `error` if the child takes too long or
             crashes.
     """
     size = require_regular_file(path, error).st_size
-    seconds = SECONDS + size // BYTES_PER_SECOND
-    with tempfile.TemporaryDirectory(prefix="weatherglass-") as folder:
-        order = [reader, str(path), folder, error.__name__, str(seconds)]
+    limits = limits or Limits(size)
+    with tempfile.TemporaryDirectory(prefix="weatherglass-") as name:
+        folder = Path(name)
+        if given is not None:
+            _send(given, folder, GIVEN)
+        order = [reader, str(path), name, error.__name__, str(limits.seconds), str(limits.memory)]
         try:
-            code = run_child(order, WAITING * seconds)
+            code = run_child(order, WAITING * limits.seconds)
         except subprocess.TimeoutExpired:
-            raise error(f"{path}: {_took_too_long(seconds)}") from None
-        answer = Path(folder) / "answer.json"
-        if code != 0 or not answer.is_file():
-            raise error(f"{path}: {_died(code, size, seconds)}")
-        return _received(answer, Path(folder) / "arrays")
+            raise error(f"{path}: {_took_too_long(limits)}") from None
+        if code != 0 or not (folder / ANSWER).is_file():
+            raise error(f"{path}: {_died(code, size, limits)}")
+        return _received(folder, ANSWER)
+
+
+def prove(
+    trial: str,
+    path: Path,
+    error: type[WeatherglassError],
+    identity: Sequence[str],
+    limits: Limits,
+    given: Content | None = None,
+) -> None:
+    """Call the function `trial` for a file in a child process, unless this content passed the trial before.
+
+    Args:
+        trial: "module:function" of weatherglass; the function uses the file as this process is about to.
+        path: the file.
+        error: the type of errors.
+        identity: the hashes of all files in use, and the versions of the libraries that use them.
+        limits: those of the trial.
+        given: facts and arrays for the function.
+
+    Raises:
+        WeatherglassError: the error of the function, or one of the type `error` if it reaches a limit or crashes.
+    """
+    key = hashlib.sha256(json.dumps([trial, *identity]).encode()).hexdigest()
+    record = cache_folder() / PROVEN / key
+    if key in _proven or record.is_file():
+        return
+    read_in_child(trial, path, error, given, limits)
+    _proven.add(key)
+    with contextlib.suppress(OSError):  # an unwritable cache costs time, never a result
+        record.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(record, "")
 
 
 def run_child(order: Sequence[str], timeout: float) -> int:
@@ -89,29 +178,39 @@ def run_child(order: Sequence[str], timeout: float) -> int:
 def child_environment() -> dict[str, str]:
     """Return the environment of a child process, with the same import paths and few threads."""
     paths = os.pathsep.join(entry for entry in sys.path if entry)
-    return {**os.environ, "PYTHONPATH": paths, "POLARS_MAX_THREADS": "4", "RUST_BACKTRACE": "0"}
+    return {**os.environ, "PYTHONPATH": paths, "RUST_BACKTRACE": "0", **THREADS}
 
 
-def _took_too_long(seconds: int) -> str:
-    return f"its library needed more than {seconds} seconds to read it, so the file is damaged; get it again"
+def _took_too_long(limits: Limits) -> str:
+    return f"its library needed more than {limits.seconds} seconds, so the file is damaged or malicious; get it again"
 
 
-def _died(code: int, size: int, seconds: int) -> str:
+def _died(code: int, size: int, limits: Limits) -> str:
     if code == -24:  # SIGXCPU
-        return _took_too_long(seconds)
+        return _took_too_long(limits)
     return (
-        f"its library crashed, or needed over {shown_size(_memory(size))} to read {shown_size(size)} (exit "
-        f"{code}); the file is damaged; get it again. If you trust it, set {LIMIT_VARIABLE} to a larger "
+        f"its library crashed, or needed over {shown_size(limits.memory)} to read {shown_size(size)} (exit "
+        f"{code}); the file is damaged or malicious; get it again. If you trust it, set {LIMIT_VARIABLE} to a larger "
         "size, such as 8G"
     )
 
 
-def _received(answer: Path, arrays: Path) -> Content:
-    content = json.loads(answer.read_text(encoding="utf-8"))
+ANSWER, GIVEN = "answer", "given"
+
+
+def _send(content: Content, folder: Path, name: str) -> None:
+    """Write facts and arrays into two files; the other process calls `_received`."""
+    facts, arrays = content
+    described = _write_arrays(folder / f"{name}-arrays", arrays)
+    (folder / name).write_text(json.dumps({"facts": facts, "arrays": described}), encoding="utf-8")
+
+
+def _received(folder: Path, name: str) -> Content:
+    content = json.loads((folder / name).read_text(encoding="utf-8"))
     if "error" in content:
         kind: type[WeatherglassError] = getattr(errors, content["error"])
         raise kind(content["message"])
-    data = np.fromfile(arrays, np.uint8)
+    data = np.fromfile(folder / f"{name}-arrays", np.uint8)
     return content["facts"], {
         name: np.frombuffer(data, np.dtype(kind), int(np.prod(shape, dtype=np.int64)), place).reshape(shape)
         for name, kind, shape, place in content["arrays"]
@@ -122,20 +221,20 @@ def main(order: Sequence[str]) -> None:
     """Read the file within limits and write the answer; the child process runs this function.
 
     Args:
-        order: in this order the reader, the file, the folder for the answer, the type of errors, the seconds.
+        order: in this order the reader, the file, the folder for the answer, the type of errors, the seconds and the
+            bytes of memory.
     """
-    reader, path, folder = order[0], Path(order[1]), Path(order[2])
-    error, seconds = getattr(errors, order[3]), int(order[4])
-    _limit(seconds, _memory(path.stat().st_size))
+    reader, path, folder, error = order[0], Path(order[1]), Path(order[2]), getattr(errors, order[3])
+    _limit(*map(int, order[4:]))
     module, _, name = reader.partition(":")
     try:
         with reading(path, error):
-            facts, arrays = cast(Content, getattr(import_module(module), name)(path))
-            described = _write_arrays(folder / "arrays", arrays)
-            answer = {"facts": facts, "arrays": described}
+            given = _received(folder, GIVEN) if (folder / GIVEN).exists() else ()
+            content = cast(Content, getattr(import_module(module), name)(path, *given))
+            _send(content, folder, ANSWER)
     except WeatherglassError as failure:
         answer = {"error": type(failure).__name__, "message": str(failure)}
-    (folder / "answer.json").write_text(json.dumps(answer), encoding="utf-8")
+        (folder / ANSWER).write_text(json.dumps(answer), encoding="utf-8")
 
 
 def _write_arrays(
@@ -151,10 +250,6 @@ def _write_arrays(
             described.append((name, array.dtype.str, array.shape, file.tell()))
             file.write(np.ascontiguousarray(array).data)
     return described
-
-
-def _memory(size: int) -> int:
-    return BASE_MEMORY + 2 * unpack_limit(size)
 
 
 def _limit(seconds: int, memory: int) -> None:

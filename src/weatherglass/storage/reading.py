@@ -162,14 +162,14 @@ class UnpackLimit:
             )
 
 
-def unpack_limit(size: int) -> int:
+def unpack_limit(size: int, ratio: int = LARGEST_RATIO) -> int:
     """Return the number of bytes that a file of this size may unpack to.
 
     Raises:
         WeatherglassError: if the user's limit is not a size.
     """
     if not (chosen := os.environ.get(LIMIT_VARIABLE, "").strip()):
-        return max(LEAST_LIMIT, LARGEST_RATIO * size)
+        return max(LEAST_LIMIT, ratio * size)
     match = _SIZE.fullmatch(chosen)
     if match is None:
         raise WeatherglassError(f"{LIMIT_VARIABLE}={chosen}: should be a number of bytes, such as 500M or 8G")
