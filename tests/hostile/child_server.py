@@ -29,6 +29,7 @@ class ChildServer:
         """Import these here, once."""
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.hostile.child_server", *libraries],
+            bufsize=0,  # what a buffer holds, `select` does not see
             env=child_process.child_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

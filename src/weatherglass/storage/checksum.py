@@ -221,12 +221,19 @@ up.
 
 
 def cache_folder() -> Path:
-    """Return the cache folder: $WEATHERGLASS_CACHE, or the user's cache folder."""
-    if chosen := os.environ.get("WEATHERGLASS_CACHE"):
-        return Path(chosen).expanduser()
-    if (base := os.environ.get("XDG_CACHE_HOME")) and Path(base).is_absolute():
+    """Return the cache folder: $WEATHERGLASS_CACHE, or the user's cache folder.
+
+    Raises:
+        WeatherglassError: if the variable names a user who does not exist, or this user has no home folder.
+    """
+    chosen = os.environ.get("WEATHERGLASS_CACHE")
+    if not chosen and (base := os.environ.get("XDG_CACHE_HOME")) and Path(base).is_absolute():
         return Path(base) / "weatherglass"
-    return Path.home() / ".cache" / "weatherglass"
+    try:
+        return Path(chosen).expanduser() if chosen else Path.home() / ".cache" / "weatherglass"
+    except RuntimeError:
+        problem = f"{chosen} names no user" if chosen else "this user has no home folder"
+        raise WeatherglassError(f"{problem}; set WEATHERGLASS_CACHE to a folder for the cache") from None
 
 
 def file_hash(path: Path) -> str:
