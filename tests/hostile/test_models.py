@@ -116,7 +116,7 @@ def test_a_model_is_proven_once_per_content(
 
     monkeypatch.setattr(child_process, "run_child", counted)
     vectors = encoded(f"onnx:{folder}")
-    np.testing.assert_allclose(vectors, [[0.5, 0.5], [1.5, 1.5], [1, 1]])
+    assert vectors.tolist() == [[0.5, 0.5], [1.5, 1.5], [1.0, 1.0]]
     assert sorted(tried) == ["model.onnx", "tokenizer.json"]
     encoded(f"onnx:{folder}")
     monkeypatch.setattr(child_process, "_proven", set())  # as in another process
