@@ -5,6 +5,7 @@ A line of JSON on standard input asks for one: its arguments, when it is killed,
 
 from __future__ import annotations
 
+import errno
 import importlib
 import itertools
 import json
@@ -13,6 +14,7 @@ import resource
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +83,8 @@ def run_command(request: dict[str, Any]) -> None:
         jump_clock(request["clock"])
     if request.get("kill_before"):
         kill_before_write(request["kill_before"], request["below"])
+    if request.get("fail_at"):
+        fail_at_change(request["fail_at"], request["below"], request["seen"])
     sys.argv = ["weatherglass", *request["arguments"]]
     sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
     from weatherglass.cli import main
@@ -111,6 +115,38 @@ def kill_before_write(number: int, below: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(see)
+
+
+def fail_at_change(number: int, below: str, seen: str) -> None:
+    """From now on count what changes a file system below a folder, and let it fail once; `seen` then says what failed.
+
+    An exception of an audit hook takes the place of the call. Writing and flushing are not announced, so the functions
+    of `os` and of files are replaced; what a library writes by itself is not counted.
+    """
+    counted = itertools.count(1)
+
+    def count(call: str, path: object) -> None:
+        if next(counted) == number:
+            Path(seen).write_text(f"{call} {path}", encoding="utf-8")
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+
+    def see(event: str, arguments: tuple[Any, ...]) -> None:
+        writes = event in CHANGES or (event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR))
+        if writes and str(arguments[0]).startswith(below):
+            count(event, arguments[0])
+
+    def counting(call: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def counted_call(target: Any, *rest: Any) -> Any:
+            path = str(Path(f"/proc/self/fd/{target}").readlink()) if isinstance(target, int) else str(target)
+            if path.startswith(below):
+                count(call, path)
+            return function(target, *rest)
+
+        return counted_call
+
+    sys.addaudithook(see)
+    os.write, os.fsync = counting("write", os.write), counting("fsync", os.fsync)
+    Path.write_bytes = counting("write", Path.write_bytes)  # type: ignore[method-assign]
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
