@@ -8,6 +8,7 @@ from tests.hostile.targets.corpora import CORPORA
 from tests.hostile.targets.files_of_tests import TEST_FILES
 from tests.hostile.targets.models import MODELS
 from tests.hostile.targets.our_files import OUR_FILES
+from tests.hostile.targets.surroundings import SURROUNDINGS
 from tests.hostile.targets.vectors import VECTORS
 from tests.hostile.targets.word_lists import WORD_LISTS
 
@@ -19,4 +20,5 @@ TARGETS: tuple[Target, ...] = (
     *OUR_FILES,
     *VECTORS,
     *MODELS,
+    *SURROUNDINGS,
 )

@@ -6,10 +6,20 @@ import json
 import math
 from collections import OrderedDict
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
-from tests.hostile.mutations import CUT, DAMAGE, as_json, of_json, of_pickle, of_safetensors, of_zip
+from tests.hostile.mutations import (
+    CUT,
+    DAMAGE,
+    as_json,
+    mutated_bytes,
+    of_json,
+    of_pickle,
+    of_safetensors,
+    of_zip,
+)
 from tests.hostile.target import Reading, Sample, Target, same_after
 
 TEXTS = ["this is a dog", "cat"]
@@ -152,6 +162,155 @@ def _graph(path: Path) -> Reading:
     return Reading(repr(read_graph(path))[:1000])
 
 
+CHILD = ("tokenizers", "weatherglass.encoders.model_files", "weatherglass.encoders.onnx_files", "onnxruntime")
+"""What the child processes import that prove tokenizers and graphs."""
+
+
+def _program_samples(_folder: Path) -> list[Sample]:
+    """Graphs that run, those that only a limit stops among the content that others are changed into."""
+    from tests.hostile.models import graphs, tokenizer
+
+    made = graphs()
+    rest = {"tokenizer.json": as_json(tokenizer())}
+
+    def another(random: Random, content: bytes) -> bytes:
+        return random.choice([*made.values()]) if random.random() < 0.01 else mutated_bytes(random, content)
+
+    return [
+        Sample({"model.onnx": made["good"], **rest}, {"model.onnx": another}, main=".", text=False),
+        Sample({"model.onnx": _grown_by_shape(), **rest}, main=".", text=False),
+    ]
+
+
+def _grown_by_shape() -> bytes:
+    """A graph with a loop and an array whose sizes are numbers in the file, which mutations make large."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    node, info = helper.make_node, helper.make_tensor_value_info
+    body = helper.make_graph(
+        [node("Identity", ["go"], ["on"]), node("Mul", ["value", "value"], ["next"])],
+        "body",
+        [info("i", TensorProto.INT64, []), info("go", TensorProto.BOOL, []), info("value", 1, None)],
+        [info("on", TensorProto.BOOL, []), info("next", 1, None)],
+    )
+    graph = helper.make_graph(
+        [
+            node("Cast", ["input_ids"], ["read"], to=TensorProto.FLOAT),
+            node("ReduceMean", ["read"], ["mean"], axes=[1], keepdims=1),
+            node("Loop", ["rounds", "", "mean"], ["looped"], body=body),
+            node("Expand", ["looped", "size"], ["wide"]),
+            node("Tile", ["wide", "times"], ["sentence_embedding"]),
+        ],
+        "g",
+        [info("input_ids", TensorProto.INT64, ["texts", "tokens"])],
+        [info("sentence_embedding", TensorProto.FLOAT, ["texts", "width"])],
+        [
+            numpy_helper.from_array(np.array(value), name)
+            for name, value in (("rounds", 3), ("size", [1, 2]), ("times", [1, 2]))
+        ],
+    )
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return bytes(made.SerializeToString())
+
+
+def _program(path: Path) -> Reading:
+    from weatherglass.encoders import load_encoder
+
+    vectors = load_encoder(f"onnx:{path}", cache=False).encode(["a", "b", "a"])
+    return Reading(vectors.tobytes())
+
+
+def _component(kind: str, **options: Any) -> dict[str, Any]:
+    return {"type": kind, **options}
+
+
+NORMALIZERS = [
+    _component(
+        "BertNormalizer", clean_text=True, handle_chinese_chars=True, strip_accents=None, lowercase=True
+    ),
+    _component("Strip", strip_left=True, strip_right=True),
+    _component("Replace", pattern={"String": "a"}, content="aa"),
+    _component("Replace", pattern={"Regex": "(a|a)*b"}, content="c"),
+    _component("Prepend", prepend="x"),
+    *map(_component, ("NFC", "NFKC", "NFD", "NFKD", "Lowercase", "StripAccents", "Nmt", "ByteLevel")),
+]
+SPLITTERS = [
+    *map(_component, ("Whitespace", "WhitespaceSplit", "BertPreTokenizer", "UnicodeScripts")),
+    _component("ByteLevel", add_prefix_space=True, trim_offsets=True, use_regex=True),
+    _component("Metaspace", replacement="\u2581", prepend_scheme="always", split=True),
+    _component("Split", pattern={"Regex": "\\s+"}, behavior="Isolated", invert=False),
+    _component("CharDelimiterSplit", delimiter="-"),
+    _component("Punctuation", behavior="Isolated"),
+    _component("Digits", individual_digits=True),
+]
+TOKENS = ["[UNK]", "[CLS]", "[SEP]", "a", "b", "##b", "ab", "d", "o", "g"]
+VOCABULARY = {token: number for number, token in enumerate(TOKENS)}
+PIECES = [
+    _component("WordLevel", vocab=VOCABULARY, unk_token="[UNK]"),
+    _component(
+        "WordPiece", vocab=VOCABULARY, unk_token="[UNK]", continuing_subword_prefix="##",
+        max_input_chars_per_word=100,
+    ),
+    _component(
+        "BPE", vocab=VOCABULARY, merges=[["a", "b"]], unk_token="[UNK]", dropout=None, fuse_unk=False,
+        byte_fallback=False, ignore_merges=False, continuing_subword_prefix=None, end_of_word_suffix=None,
+    ),
+    _component("Unigram", vocab=[[token, -1.5] for token in TOKENS], unk_id=0, byte_fallback=False),
+]  # fmt: skip
+ENDINGS = [
+    _component("BertProcessing", sep=["[SEP]", 2], cls=["[CLS]", 1]),
+    _component(
+        "RobertaProcessing", sep=["[SEP]", 2], cls=["[CLS]", 1], trim_offsets=True, add_prefix_space=True
+    ),
+    _component(
+        "TemplateProcessing",
+        single=[{"SpecialToken": {"id": "[CLS]", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+        pair=[{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+        special_tokens={"[CLS]": {"id": "[CLS]", "ids": [1], "tokens": ["[CLS]"]}},
+    ),
+    _component("ByteLevel", add_prefix_space=True, trim_offsets=True, use_regex=True),
+]
+ADDED = {
+    "id": 10, "content": "[X]", "single_word": False, "lstrip": False, "rstrip": False, "normalized": False,
+    "special": True,
+}  # fmt: skip
+CUTTING = {
+    "truncation": {"direction": "Right", "max_length": 8, "strategy": "LongestFirst", "stride": 0},
+    "padding": {
+        "strategy": {"Fixed": 16}, "direction": "Right", "pad_to_multiple_of": None, "pad_id": 0,
+        "pad_type_id": 0, "pad_token": "[UNK]",
+    },
+}  # fmt: skip
+
+
+def _tokenizer_samples(_folder: Path) -> list[Sample]:
+    """Each component of the format once, and all of a kind in a sequence."""
+    from tests.hostile.models import tokenizer
+
+    chains = {"normalizer": ("normalizers", NORMALIZERS), "pre_tokenizer": ("pretokenizers", SPLITTERS)}
+    trees = [tokenizer(normalizer=one) for one in NORMALIZERS]
+    trees += [tokenizer(pre_tokenizer=one) for one in SPLITTERS]
+    trees += [tokenizer(model=one) for one in PIECES]
+    trees += [tokenizer(post_processor=one) for one in ENDINGS]
+    trees += [
+        tokenizer(**{name: _component("Sequence", **{each: some})}) for name, (each, some) in chains.items()
+    ]
+    trees += [tokenizer(**CUTTING, added_tokens=[ADDED])]
+    return [Sample({"tokenizer.json": as_json(tree)}, {"tokenizer.json": of_json(tree)}) for tree in trees]
+
+
+def _tokenizer(path: Path) -> Reading:
+    from weatherglass.encoders.model_files import read_tokenizer
+    from weatherglass.errors import EncoderError
+    from weatherglass.storage.reading import errors_in_one_line
+
+    read = read_tokenizer(path, "this tokenizer")
+    read.no_padding()
+    read.no_truncation()
+    with errors_in_one_line(str(path), "cannot tokenise", "get it again", EncoderError):
+        return Reading([each.ids for each in read.encode_batch(TEXTS)])
+
+
 def _gguf_samples(folder: Path) -> list[Sample]:
     from gguf import GGUFWriter
 
@@ -264,11 +423,13 @@ MODELS = (
         "ELMo", _elmo_samples, _elmo, group="models", weight=3,
         child_imports=("h5py", "weatherglass.storage.array_file"),
     ),
-    Target("model2vec", _model2vec_samples, _model2vec, group="models"),
+    Target("model2vec", _model2vec_samples, _model2vec, group="models", child_imports=CHILD),
+    Target("ONNX programs", _program_samples, _program, group="models", child_imports=CHILD, weight=3),
+    Target("tokenizers", _tokenizer_samples, _tokenizer, group="models", child_imports=CHILD, weight=3),
     Target("ONNX graphs", _graph_samples, _graph, group="models"),
     Target("GGUF headers", _gguf_samples, _gguf, group="models"),
-    Target("transformers folders", _hf_samples, _hf, group="models", weight=6),
-    Target("sentence-transformers folders", _st_samples, _st, group="models", weight=6),
+    Target("transformers folders", _hf_samples, _hf, group="models", child_imports=CHILD, weight=6),
+    Target("sentence-transformers folders", _st_samples, _st, group="models", child_imports=CHILD, weight=6),
     Target(
         "answers of an API", lambda _: [Sample({"a.json": as_json(ANSWER)}, {"a.json": of_json(ANSWER)})], _answer,
         _numbers_are_numbers, "vectors",
