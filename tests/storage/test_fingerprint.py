@@ -94,3 +94,6 @@ def test_the_cache_folder_follows_the_environment(tmp_path: Path, monkeypatch: p
         "XDG_CACHE_HOME", "relative"
     )  # The XDG specification: ignore it if it is not absolute.
     assert cache_folder() == Path.home() / ".cache" / "weatherglass"
+    monkeypatch.setenv("WEATHERGLASS_CACHE", "~no-such-user/cache")
+    with pytest.raises(WeatherglassError, match=naming("~no-such-user/cache", "WEATHERGLASS_CACHE")):
+        cache_folder()

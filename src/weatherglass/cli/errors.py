@@ -180,7 +180,7 @@ def _write_log(error: BaseException) -> Path | None:
     content = _hidden("\n".join([*head, "", "".join(traceback.format_exception(error))]))
     name = f"error-{time.strftime('%Y%m%d-%H%M%S', now)}-{os.getpid()}.log"
     for folder in (_log_folder, tempfile.gettempdir):
-        with contextlib.suppress(OSError, RuntimeError):  # no home folder, or a read-only one
+        with contextlib.suppress(OSError, WeatherglassError):  # no home folder, or a read-only one
             path = Path(folder()) / name
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_whole(path, content[:LONGEST_LOG].encode(errors="backslashreplace"))
