@@ -46,6 +46,12 @@ def text(number: int = 3000) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def study_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("calibration")
+    write_calibration(folder)
+    return folder / "study.toml"
+
+
+def write_calibration(folder: Path) -> None:
+    """The study, the test and the pairs of these tests."""
     (folder / "text.txt").write_text("\n".join(text()), encoding="utf-8")
     (folder / "study.toml").write_text(
         'seeds = 2\nalgorithms = ["sgns"]\n[corpora.text]\npath = "text.txt"\n[training]\ndimensions = 12\n',
@@ -53,7 +59,6 @@ def study_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     write_test(own_test(), folder / "roles.toml")
     (folder / "pairs.txt").write_text("".join(f"{one} {other}\n" for one, other in PAIRS), encoding="utf-8")
-    return folder / "study.toml"
 
 
 def own_test() -> Test:

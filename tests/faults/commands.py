@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.calibration.test_calibrate import write_calibration
 from tests.models import HashedEncoder
 from tests.stored import biased_lines
 
@@ -147,6 +148,9 @@ def make_data(folder: Path) -> None:
     )
     (folder / "similar.tsv").write_text(pairs, encoding="utf-8")
     (folder / "small.toml").write_text(to_toml(first_words(wg.load_test("weat7"), 4)), encoding="utf-8")
+    wg.run(str(folder / "v.txt"), str(folder / "small.toml"), folder=folder / "run")
+    (folder / "calibration").mkdir()
+    write_calibration(folder / "calibration")
 
 
 def first_words(test: wg.Test, count: int) -> wg.Test:
@@ -228,6 +232,24 @@ COMMANDS = {
     ),
     "rank": Command(
         ("rank", "wordllama", "--groups", "gender", "-o", "FOLDER", "-q"), lines("ranking.jsonl")
+    ),
+    "report": Command(("report", "DATA/run", "-o", "FOLDER/page.html"), lambda _: {}),
+    "calibrate": Command(
+        (
+            *("calibrate", "DATA/calibration/study.toml", "-t", "DATA/calibration/roles.toml"),
+            *(
+                "--pairs",
+                "DATA/calibration/pairs.txt",
+                "--doses",
+                "0,0.5,1",
+                "-m",
+                "mac",
+                "-o",
+                "FOLDER",
+                "-q",
+            ),
+        ),
+        files("embeddings/[!.]*"),
     ),
     "mitigate": Command(
         (

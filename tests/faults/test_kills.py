@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,9 +13,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.faults.commands import CHEAP, COMMANDS, Command, Ended, Server, left_over
 from tests.faults.conftest import Undisturbed
+
+from weatherglass.encoders.base import Coverage, Encoding
+from weatherglass.encoders.cache import EncodingCache
 
 LONGEST_CHAIN = 4
 """So many times a command is killed in one folder, at most, before it may end."""
@@ -170,7 +175,10 @@ def test_fifty_kills_lose_and_change_nothing(
 @pytest.mark.large
 @pytest.mark.parametrize(
     ("disturbed", "step"),
-    [("run", 1), ("reliability run", 7), ("multiverse", 1), ("mitigate", 2)],
+    [
+        *(("run", 1), ("reliability run", 7), ("multiverse", 1), ("mitigate", 2), ("rank", 1), ("report", 1)),
+        ("calibrate", 7),
+    ],
     indirect=["disturbed"],
 )
 def test_a_kill_just_before_any_write_loses_and_changes_nothing(
@@ -180,5 +188,29 @@ def test_a_kill_just_before_any_write_loses_and_changes_nothing(
     tally = kill_before_writes(disturbed, step)
     with capsys.disabled():
         print(f"\n{request.node.callspec.id}, killed just before a write\n{tally}")  # noqa: T201
-    assert tally.kills > 5
+    assert tally.kills > (1 if disturbed.command is COMMANDS["report"] else 5)
     assert tally.failures == {}, disturbed.changes
+
+
+@pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.large)])
+def test_a_cache_that_is_cleared_is_whole_or_empty(
+    kills: int, server: Server, data: Path, tmp_path: Path
+) -> None:
+    here = {"environment": {"WEATHERGLASS_CACHE": str(tmp_path / "cache")}, "cwd": data}
+
+    def cached() -> int:
+        told = server.run("cache", "info", "--json", **here)
+        assert told.code == 0, told.err
+        return sum(model["texts"] for model in json.loads(told.out)["models"])
+
+    texts = {f"text {n}": Encoding(np.full(100, float(n)), Coverage(())) for n in range(500)}
+    store = EncodingCache(tmp_path / "cache" / "encodings.sqlite")
+    rng, killed = Random(0), 0
+    while killed < kills:
+        store.put("identity", "model", dict(texts))
+        ended = server.run("cache", "clear", kill_at=rng.random() * 0.1, **here)
+        killed += ended.killed
+        assert cached() in ((0, len(texts)) if ended.killed else (0,))
+        assert not left_over(tmp_path)
+    assert server.run("cache", "clear", **here).code == 0
+    assert cached() == 0

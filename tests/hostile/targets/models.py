@@ -14,7 +14,6 @@ from tests.hostile.mutations import (
     CUT,
     DAMAGE,
     as_json,
-    mutated_bytes,
     of_json,
     of_pickle,
     of_safetensors,
@@ -167,19 +166,65 @@ CHILD = ("tokenizers", "weatherglass.encoders.model_files", "weatherglass.encode
 
 
 def _program_samples(_folder: Path) -> list[Sample]:
-    """Graphs that run, those that only a limit stops among the content that others are changed into."""
+    """Graphs that run: one of a mean, and one whose loop and array have sizes that a mutation can make large."""
     from tests.hostile.models import graphs, tokenizer
 
-    made = graphs()
     rest = {"tokenizer.json": as_json(tokenizer())}
 
-    def another(random: Random, content: bytes) -> bytes:
-        return random.choice([*made.values()]) if random.random() < 0.01 else mutated_bytes(random, content)
-
     return [
-        Sample({"model.onnx": made["good"], **rest}, {"model.onnx": another}, main=".", text=False),
-        Sample({"model.onnx": _grown_by_shape(), **rest}, main=".", text=False),
+        Sample({"model.onnx": graph, **rest}, {"model.onnx": of_graph}, main=".", text=False)
+        for graph in (graphs()["good"], _grown_by_shape())
     ]
+
+
+SIZES = (0, 1, -1, 2, 7, 1000, 2**20, 2**31, 2**40, 2**62)
+OPERATORS = (
+    "Identity",
+    "Loop",
+    "Tile",
+    "Expand",
+    "Mul",
+    "Add",
+    "Concat",
+    "Gather",
+    "Cast",
+    "Resize",
+    "Own",
+    "Range",
+)
+
+
+def of_graph(random: Random, content: bytes) -> bytes:
+    """Change a size, an operator, an edge or the place of a tensor in a graph, which stays a message of its format."""
+    import onnx
+    from onnx import numpy_helper
+
+    model = onnx.load_from_string(content)
+    graph = model.graph
+    bodies = [each.g for node in graph.node for each in node.attribute if each.HasField("g")]
+    for _ in range(random.randint(1, 2)):
+        node = random.choice([*graph.node, *(node for body in bodies for node in body.node)])
+        kind = random.choice(("size", "size", "operator", "edge", "elsewhere", "domain", "twice"))
+        if kind == "size" and graph.initializer:
+            tensor = random.choice(graph.initializer)
+            values = numpy_helper.to_array(tensor).copy()
+            values.flat[random.randrange(values.size)] = random.choice(SIZES)
+            tensor.CopyFrom(numpy_helper.from_array(values, tensor.name))
+        elif kind == "operator":
+            node.op_type = random.choice(OPERATORS)
+        elif kind == "edge" and node.input:
+            node.input[random.randrange(len(node.input))] = random.choice(["input_ids", "", *node.output])
+        elif kind == "elsewhere" and graph.initializer:
+            tensor = random.choice(graph.initializer)
+            tensor.data_location = onnx.TensorProto.EXTERNAL
+            tensor.external_data.add(
+                key="location", value=random.choice(("../secret.npy", "/etc/passwd", "w"))
+            )
+        elif kind == "domain":
+            node.domain = random.choice(("own", "com.microsoft", "ai.onnx.ml"))
+        elif kind == "twice":
+            graph.node.add().CopyFrom(node)
+    return bytes(model.SerializeToString())
 
 
 def _grown_by_shape() -> bytes:
