@@ -16,7 +16,7 @@ CORE = tests/audit tests/catalogue tests/cli tests/gate tests/stats tests/langua
 # A file's tests run on one worker, so that its fixtures are made once, in the order of tests/conftest.py.
 WORKERS = -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage fuzz lint lint-fast lint-page benchmarks models-proof languages-proof integrations-proof action-proof reference papers docs dist clean
+.PHONY: run test test-all audit test-shared test-envs test-base test-lowest coverage fuzz lint lint-fast lint-page benchmarks models-proof languages-proof integrations-proof action-proof reference papers docs dist clean
 
 run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
 	$(BIN)/weatherglass run
@@ -31,6 +31,17 @@ test: $(VENV)/installed-dev lint-fast  ## run what CI runs
 test-all: $(VENV)/installed-all lint  ## also run tests that need TensorFlow, large downloads or minutes of work
 	$(BIN)/python -m pytest $(WORKERS)
 	$(BIN)/python -m benchmarks --quick
+	$(MAKE) --no-print-directory audit
+
+# pip-audit ends with 1 both if it finds something and if it cannot reach its database; then it writes no file.
+audit: $(VENV)/installed-dev  ## compare the installed versions with known vulnerabilities
+	rm -rf .venv-audit
+	$(PYTHON) -m venv .venv-audit
+	@if .venv-audit/bin/pip install --quiet pip-audit; then \
+	  .venv-audit/bin/pip-audit --path "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
+	    --skip-editable --progress-spinner off --format json --output .venv-audit/found.json; found=$$?; \
+	  if [ -s .venv-audit/found.json ]; then exit $$found; fi; fi; \
+	  echo "audit skipped: pip-audit or its database cannot be reached"
 
 test-shared: $(VENV)/installed-dev  ## run tests that need data outside the repository: SHARED=DIR with reference/ and corpora/
 	$(if $(SHARED),,$(error name the folder of the data: make test-shared SHARED=DIR))
@@ -92,6 +103,8 @@ dist:  ## build and check the distributions, and try the wheel in an empty envir
 	$(PYTHON) -m venv .venv-build
 	$(BUILD)/pip install --quiet build twine
 	$(BUILD)/python -m build
+	$(BUILD)/python -m build --wheel --outdir .venv-build/again
+	cmp dist/*.whl .venv-build/again/*.whl  # the same source gives the same bytes
 	$(BUILD)/twine check --strict dist/*
 	$(PYTHON) -m venv .venv-wheel
 	.venv-wheel/bin/pip install --quiet dist/*.whl
@@ -150,4 +163,4 @@ $(VENV)/installed-all: $(VENV)/installed-dev
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-proof .venv-languages .venv-integrations .venv-base .venv-lowest .venv-build .venv-wheel dist site .models-proof
+	rm -rf $(VENV) .venv-proof .venv-languages .venv-integrations .venv-base .venv-lowest .venv-build .venv-wheel .venv-audit dist site .models-proof
