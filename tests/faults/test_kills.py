@@ -18,7 +18,7 @@ import pytest
 from tests.faults.commands import CHEAP, COMMANDS, Command, Ended, Server, left_over
 from tests.faults.conftest import Undisturbed
 
-from weatherglass.encoders.base import Coverage, Encoding
+from weatherglass.encoders.base import Asked, Coverage, Encoding
 from weatherglass.encoders.cache import EncodingCache
 
 LONGEST_CHAIN = 4
@@ -196,18 +196,20 @@ def test_a_kill_just_before_any_write_loses_and_changes_nothing(
 def test_a_cache_that_is_cleared_is_whole_or_empty(
     kills: int, server: Server, data: Path, tmp_path: Path
 ) -> None:
-    here = {"environment": {"WEATHERGLASS_CACHE": str(tmp_path / "cache")}, "cwd": data}
+    here: dict[str, Any] = {"environment": {"WEATHERGLASS_CACHE": str(tmp_path / "cache")}, "cwd": data}
 
     def cached() -> int:
         told = server.run("cache", "info", "--json", **here)
         assert told.code == 0, told.err
         return sum(model["texts"] for model in json.loads(told.out)["models"])
 
-    texts = {f"text {n}": Encoding(np.full(100, float(n)), Coverage(())) for n in range(500)}
+    texts: dict[Asked, Encoding] = {
+        f"text {n}": Encoding(np.full(100, float(n)), Coverage(())) for n in range(500)
+    }
     store = EncodingCache(tmp_path / "cache" / "encodings.sqlite")
     rng, killed = Random(0), 0
     while killed < kills:
-        store.put("identity", "model", dict(texts))
+        store.put("identity", "model", texts)
         ended = server.run("cache", "clear", kill_at=rng.random() * 0.1, **here)
         killed += ended.killed
         assert cached() in ((0, len(texts)) if ended.killed else (0,))
