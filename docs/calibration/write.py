@@ -1,35 +1,71 @@
-"""Write the tables of docs/calibration.md and the scale of the package: python -m docs.calibration.write FOLDER."""
+"""Write what calibrations showed: python -m docs.calibration.write FOLDER [--masked FOLDER].
+
+The tables go into docs/calibration.md, the recommendations into docs/metrics.md, and the responses of WEAT's d into the
+scale of the package. A calibration of a masked language model has a section of its own.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 from docs.architecture import write
 
+from weatherglass.calibration.calibrate import MetricResponse
+from weatherglass.calibration.response import Response
+from weatherglass.report.calibration import advice
+
 PAGE = Path(__file__).parents[1] / "calibration.md"
+METRICS = Path(__file__).parents[1] / "metrics.md"
 SCALE = Path(__file__).parents[2] / "src" / "weatherglass" / "calibration" / "scale.toml"
 WHOLE = "X Y A B"
 
 
 def main() -> None:
-    """Replace the section between the markers of the page."""
-    record = json.loads((Path(sys.argv[1]) / "calibration.json").read_text(encoding="utf-8"))
-    write(PAGE, "study", "\n".join(lines(record)) + "\n")
-    SCALE.write_text("\n".join(curves(record)) + "\n", encoding="utf-8")
+    """Replace the sections between the markers of the pages."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, nargs="?", help="the calibration of docs/calibration/study.toml")
+    parser.add_argument("--masked", type=Path, help="the calibration of the masked language model")
+    chosen = parser.parse_args()
+    if chosen.folder:
+        record = read(chosen.folder)
+        write(PAGE, "study", "\n".join(lines(record, "the command in `docs/calibration/study.toml`")) + "\n")
+        write(METRICS, "calibration", "\n".join(uses(record)) + "\n")
+        SCALE.write_text("\n".join(curves(record)) + "\n", encoding="utf-8")
+    if chosen.masked:
+        record = read(chosen.masked)
+        write(PAGE, "masked", "\n".join(lines(record, "the command above")) + "\n")
 
 
-def lines(record: dict[str, Any]) -> list[str]:
-    """Return the paragraphs and tables of a calibration."""
+def read(folder: Path) -> dict[str, Any]:
+    """Return the record of a calibration."""
+    record: dict[str, Any] = json.loads((folder / "calibration.json").read_text(encoding="utf-8"))
+    return record
+
+
+def uses(record: dict[str, Any]) -> list[str]:
+    """Return a table of what each metric is recommended for, for each corpus and algorithm."""
+    rows = [MetricResponse(**{**row, "response": Response(**row["response"])}) for row in record["responses"]]
+    written = []
+    for corpus, algorithm in dict.fromkeys((row.corpus, row.algorithm) for row in rows):
+        some = [row for row in rows if (row.corpus, row.algorithm) == (corpus, algorithm)]
+        written += ["", f"| {corpus}, {algorithm} | metrics |", "|---|---|"]
+        written += [f"| {use} | {metrics} |" for use, metrics in advice(some)]
+    return written[1:]
+
+
+def lines(record: dict[str, Any], command: str) -> list[str]:
+    """Return the paragraphs and tables of a calibration, which `command` made."""
     parts = list(dict.fromkeys((row["corpus"], row["algorithm"]) for row in record["responses"]))
     dimensions = {settings["dimensions"] for settings in record["algorithms"].values()}
     doses = len(record["doses"])
     trainings = doses * len(record["seeds"]) * len(parts)
+    level = f"{100 * (1 - record['alpha']):g} %"
     written = [
         f"{doses} doses × {len(record['seeds'])} seeds × {len(record['algorithms'])} algorithms: {trainings} trainings "
-        f"of {', '.join(map(str, sorted(dimensions)))} dimensions, by the command in `docs/calibration/study.toml`.",
+        f"of {', '.join(map(str, sorted(dimensions)))} dimensions, by {command}.",
     ]
     for name, facts in record["corpora"].items():
         share = round(100 * facts["agreeing"] / facts["sentences"])
@@ -45,11 +81,14 @@ def lines(record: dict[str, Any]) -> list[str]:
         planted = [row for row in rows if row["kind"] == "planted"]
         controls = [row for row in rows if row["kind"] == "control"]
         moved = sum(row["outcome"] == "moves" for row in controls)
+        centred = [row["response"]["centred"] for row in planted if row["response"]["centred"] is not None]
         written += [
             "",
-            f"**{corpus}, {algorithm}.** Control test: {len(controls) - moved} of {len(controls)} responses are flat.",
+            f"**{corpus}, {algorithm}.** Control test: {len(controls) - moved} of {len(controls)} responses are flat. "
+            f"The {level} interval at ½ contains the value without bias for {sum(centred)} of the {len(centred)} "
+            "responses that compare the groups.",
             "",
-            "| metric | at 0 | at ½ | at 1 | slope | 95 % CI | rank r | detects | outcome |",
+            "| metric | at 0 | at ½ | at 1 | slope | interval | rank r | detects | outcome |",
             "|---|---|---|---|---|---|---|---|---|",
             *(f"| {' | '.join(cells(row))} |" for row in planted),
         ]

@@ -14,15 +14,20 @@ from click.testing import CliRunner
 
 import weatherglass as wg
 from weatherglass.calibration.calibrate import RECORD, Calibration, MetricResponse, calibrate
+from weatherglass.calibration.language_model import pairs_of_sentences
 from weatherglass.calibration.plant import stereotype_of
 from weatherglass.catalogue import write_test
+from weatherglass.catalogue.pairs import pairs_of
 from weatherglass.catalogue.test import Test
 from weatherglass.cli import app
 from weatherglass.errors import WeatherglassError
 from weatherglass.metrics import select_metrics
 from weatherglass.metrics.base import Context, Estimate
+from weatherglass.metrics.log_probability import TEMPLATES
 from weatherglass.metrics.sets import VectorSet
+from weatherglass.reliability.corpus import CorpusSettings
 from weatherglass.reliability.study_file import read_study
+from weatherglass.reliability.training.masked import MaskedSettings
 
 GROUPS = (["he", "father", "son", "brother"], ["she", "mother", "daughter", "sister"])
 PAIRS = list(zip(*GROUPS, strict=True))
@@ -59,6 +64,13 @@ def write_calibration(folder: Path) -> None:
     )
     write_test(own_test(), folder / "roles.toml")
     (folder / "pairs.txt").write_text("".join(f"{one} {other}\n" for one, other in PAIRS), encoding="utf-8")
+
+
+def few(study_file: Path, folder: Path) -> dict[str, tuple[Path, CorpusSettings]]:
+    """Return a smaller corpus, for the slower language model."""
+    lines = (study_file.parent / "text.txt").read_text(encoding="utf-8").splitlines()
+    (folder / "few.txt").write_text("\n".join(lines[:2400:2]), encoding="utf-8")
+    return {"few": (folder / "few.txt", CorpusSettings())}
 
 
 def own_test() -> Test:
@@ -205,10 +217,20 @@ def test_json_is_all_that_is_printed(study_file: Path, found: Calibration) -> No
         ["STUDY", "-t", "TEST", "--groups", "people"],
         ["STUDY", "-t", "TEST", "--control", "TEST"],
         ["STUDY", "-t", "TEST", "--pairs", "nothing.txt"],
+        ["STUDY", "-t", "ABSENT"],
+        ["STUDY", "-t", "TEST", "--seeds", "1"],
+        ["STUDY", "-t", "TEST", "--doses", "0.5"],
+        ["STUDY", "-t", "TEST", "--algorithm", "mask"],
+        ["STUDY", "-t", "TEST", "-m", "crows-pairs"],
     ],
 )
 def test_wrong_input_is_one_line(study_file: Path, tmp_path: Path, wrong: Sequence[str]) -> None:
     places = {"STUDY": str(study_file), "TEST": str(study_file.parent / "roles.toml")}
+    places["ABSENT"] = str(tmp_path / "absent.toml")
+    absent = wg.test(
+        X=["zebra", "lynx"], Y=["otter", "mole"], A=["moon", "star"], B=["sun", "sky"], name="absent"
+    )
+    write_test(absent, tmp_path / "absent.toml")
     given = ["calibrate", *(places.get(part, part) for part in wrong), "-o", str(tmp_path / "out")]
     done = CliRunner().invoke(app, given)
     assert done.exit_code == 2 or isinstance(done.exception, WeatherglassError)
@@ -222,3 +244,81 @@ def test_one_seed_is_refused_before_training(study_file: Path, tmp_path: Path) -
     with pytest.raises(wg.WeatherglassError):
         wg.calibrate(study, own_test(), pairs=PAIRS, folder=tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_extra_of_the_masked_model_is_one_line(
+    study_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weatherglass.storage.installed.find_spec", lambda _: None)
+    given = ["calibrate", study_file, "-t", study_file.parent / "roles.toml", "--algorithm", "masked", "-o"]
+    done = CliRunner().invoke(app, [*map(str, given), str(tmp_path / "out")])
+    assert isinstance(done.exception, wg.WeatherglassError)
+    assert "transformers" in str(done.exception)
+    assert not (tmp_path / "out").exists()
+
+
+TEMPLATE = "log-probability({target} saw the {attribute}.)"
+
+
+def masked_calibration(study_file: Path, folder: Path, settings: MaskedSettings) -> Calibration:
+    pytest.importorskip("transformers")
+    study = replace(read_study(study_file), algorithms={"masked": settings}, corpora=few(study_file, folder))
+    return wg.calibrate(
+        study,
+        own_test(),
+        [control()],
+        [TEMPLATE, "crows-pairs", "aul", "weat"],
+        pairs=PAIRS,
+        doses=[0, 0.5, 1],
+        folder=folder / "out",
+    )
+
+
+def test_a_masked_model_has_rows_of_both_kinds_of_metrics_and_is_resumed(
+    study_file: Path, tmp_path: Path
+) -> None:
+    settings = MaskedSettings(dimensions=8, epochs=1, length=8)
+    found = masked_calibration(study_file, tmp_path, settings)
+    rows = {(one.metric, one.kind): one for one in found.rows}
+    names = {name for name, _ in rows}
+    assert len(names) == 4
+    assert {"crows-pairs", "aul", "cosine/mean"} < names
+    assert len(rows) == 8
+    assert rows["crows-pairs", "planted"].response.centred is not None
+    assert rows["crows-pairs", "control"].response.centred is None
+    models = sorted((tmp_path / "out" / "embeddings").glob("*/model.safetensors"))
+    assert len(models) == 6
+    before = [path.stat().st_mtime_ns for path in models]
+    assert masked_calibration(study_file, tmp_path, settings) == found
+    assert [path.stat().st_mtime_ns for path in models] == before
+
+
+@pytest.mark.large
+def test_the_log_probability_of_a_masked_model_follows_the_dose(study_file: Path, tmp_path: Path) -> None:
+    settings = MaskedSettings(dimensions=32, epochs=40, rate=7e-3, length=8)
+    found = masked_calibration(study_file, tmp_path, settings)
+    planted = {one.metric: one.response for one in found.rows if one.kind == "planted"}
+    response = next(response for name, response in planted.items() if name.startswith("log-probability"))
+    assert response.means[0] < -1 < 1 < response.means[2]
+    assert response.spearman > 0.9
+
+
+def test_pairs_of_sentences_differ_in_the_person_and_agree_first() -> None:
+    words = [["he", "father"], ["she", "mother"], ["office"], ["home"]]
+    test = pairs_of_sentences(own_test(), words, PAIRS, "targets")
+    assert test is not None
+    made = list(pairs_of(test))
+    assert len(made) == 2 * 2 * len(TEMPLATES)  # pairs of people, terms, templates
+    first = {(pair.more.split()[0], pair.less.split()[0], pair.term) for pair in made}
+    assert first == {
+        ("he", "she", "office"),
+        ("father", "mother", "office"),
+        ("she", "he", "home"),
+        ("mother", "father", "home"),
+    }
+    turned = pairs_of_sentences(own_test(), [words[2], words[3], *words[:2]], PAIRS, "attributes")
+    assert turned is not None
+    assert {pair.more for pair in pairs_of(turned)} == {pair.more for pair in made}
+    assert (
+        pairs_of_sentences(own_test(), [["he"], ["mother", "sister"], ["a"], ["b"]], PAIRS, "targets") is None
+    )

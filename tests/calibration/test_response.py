@@ -82,6 +82,13 @@ def test_a_metric_without_a_sign_is_fitted_on_the_distance_from_one_half() -> No
     assert abs(fit_response(DOSES, table).slope) < 0.05
 
 
+def test_a_value_that_comes_nearer_to_no_bias_as_the_dose_grows_is_seen() -> None:
+    rising = fit_response(DOSES, values(lambda dose: 1 + abs(dose - 0.5), sd=0.01), signed=False)
+    falling = fit_response(DOSES, values(lambda dose: 1 - abs(dose - 0.5), sd=0.01), signed=False)
+    assert (rising.nears(0.0), falling.nears(0.0)) == (False, True)
+    assert (rising.nears(2.0), falling.nears(2.0)) == (True, False)
+
+
 def test_the_smallest_dose_has_the_stated_power() -> None:
     sd, slope = 0.2, 2.0
     smallest = [

@@ -18,9 +18,10 @@ from weatherglass.metrics import select_metrics
 from weatherglass.metrics.base import Metric
 from weatherglass.parallel import backend
 from weatherglass.progress import Progress, check_progress, progress_here
-from weatherglass.registry import check_number, checked_path, one_of, wrong_type
+from weatherglass.registry import check_number, checked_path, checked_whole_number, one_of, wrong_type
 from weatherglass.reliability.lists import base_pairs
 from weatherglass.reliability.study_file import Study, demo_study, read_study
+from weatherglass.reliability.training.train import ALGORITHMS, Algorithm, Settings, default_settings
 from weatherglass.storage.documents import shipped_toml
 
 GROUPS = ("targets", "attributes")
@@ -36,6 +37,8 @@ def calibrate(
     pairs: str | Path | Sequence[tuple[str, str]] = (),
     groups: str = "targets",
     doses: Sequence[float] | None = None,
+    algorithms: Sequence[str] = (),
+    seeds: int | None = None,
     alpha: float = 0.05,
     folder: str | Path = "weatherglass-calibration",
     jobs: int = 1,
@@ -51,12 +54,15 @@ def calibrate(
         test: the test of the stereotype, of two target and two attribute sets; by default, men and women beside work
             and home, with army and navy as a control.
         controls: tests whose words the stereotype does not contain; their responses should be flat.
-        metrics: spellings or globs; metrics of language models are skipped.
+        metrics: spellings or globs; metrics of language models need the algorithm "masked".
         pairs: words that replace each other, such as he and she: a built-in set, a file, or pairs. Other words of the
             groups, such as names, are drawn at random.
         groups: which sets of the test are the groups of people, "targets" or "attributes".
         doses: the probabilities that a sentence agrees with the stereotype; they contain 0.5, one below and one above
             it. By default 0, 0.1, … 1.
+        algorithms: algorithms to use instead of the study's; "masked" trains a tiny masked language model (extra
+            `transformers`).
+        seeds: the number of seeds; by default, those of the study.
         alpha: the significance level.
         folder: where corpora, embeddings and results are kept; a stopped calibration continues from there.
         jobs: the number of local processes.
@@ -79,6 +85,11 @@ def calibrate(
         raise wrong_type("controls", "a list of tests", controls)
     place = checked_path("folder", folder)
     chosen_study, is_demo = _study(study)
+    if seeds is not None:
+        checked_whole_number("seeds", seeds, least=1)
+        chosen_study = replace(chosen_study, seeds=tuple(range(1, seeds + 1)))
+    if algorithms:
+        chosen_study = replace(chosen_study, algorithms=_algorithms(algorithms, chosen_study))
     if test is None:
         if controls or pairs:
             raise CorpusError("controls and pairs need a test; the built-in one has its own")
@@ -127,6 +138,14 @@ def _study(given: Study | str | Path | None) -> tuple[Study, bool]:
         for name, (path, settings) in demo.corpora.items()
     }
     return replace(demo, corpora=corpora), True
+
+
+def _algorithms(names: Any, study: Study) -> dict[Algorithm, Settings]:
+    """Return the algorithms of these names, with the settings of the study if it has them."""
+    if not isinstance(names, list | tuple):
+        raise wrong_type("algorithms", "a list of names", names)
+    chosen = [one_of("algorithm", name, ALGORITHMS) for name in names]
+    return {name: study.algorithms.get(name, default_settings(name)) for name in chosen}
 
 
 def _shipped_test(name: str, entry: dict[str, Any]) -> Test:

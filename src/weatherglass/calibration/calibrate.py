@@ -10,6 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from weatherglass.calibration.language_model import (
+    language_model_values,
+    of_language_models,
+    pairs_of_sentences,
+)
 from weatherglass.calibration.plant import Stereotype, agreement, plant
 from weatherglass.calibration.response import Response, check_design, fit_response
 from weatherglass.catalogue.test import Test
@@ -22,7 +27,13 @@ from weatherglass.reliability.corpus import Corpus
 from weatherglass.reliability.study import CORPORA, EMBEDDINGS, encoded_corpora, study_folder
 from weatherglass.reliability.study_file import Study
 from weatherglass.reliability.training.embedding import Embedding, load_embedding
-from weatherglass.reliability.training.train import TrainingUnit, embedding_path, train_all
+from weatherglass.reliability.training.masked import model_folder
+from weatherglass.reliability.training.train import (
+    TrainingUnit,
+    check_installed,
+    embedding_path,
+    train_all,
+)
 from weatherglass.stats.multiplicity import adjust
 from weatherglass.storage.atomic import write_whole
 
@@ -55,7 +66,7 @@ class MetricResponse:
     p_adjusted: float
     """p of the slope after Holm's correction over the rows of this corpus, algorithm and kind."""
     outcome: str
-    """follows, saturates or blind for a planted test; flat or moves for a control."""
+    """follows, saturates, reversed or blind for a planted test; flat or moves for a control."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +126,7 @@ def calibrate(
         study: its corpora, algorithms and seeds are used.
         test: the test that measures the stereotype.
         stereotype: the stereotype that is planted.
-        metrics: the metrics; those that need more than vectors are skipped.
+        metrics: the metrics; those of language models are computed for the algorithm "masked" alone.
         folder: where corpora, embeddings and the result are stored.
         controls: tests of other words, which should not respond.
         doses: the doses; they must contain 0.5, one below and one above it.
@@ -125,14 +136,23 @@ def calibrate(
         progress: notified of the progress.
 
     Raises:
-        CorpusError: if the design is too small, or words do not occur.
+        CorpusError: if the design is too small, words do not occur, or no metric can be computed.
+        MissingExtraError: if an algorithm needs packages that are missing.
     """
     ordered = check_design(doses, study.seeds)
+    check_installed(study.algorithms)
     progress = progress or Silent()
     backend = backend or InProcess()
     measured = [
         metric for metric in metrics if metric.info.needs == "vectors" and not metric.info.covariances
     ]
+    if "masked" in study.algorithms:
+        measured += of_language_models(metrics)
+    if not measured:
+        raise CorpusError(
+            f"{', '.join(metric.name for metric in metrics)}: needs more than vectors; name a metric of vectors, or "
+            'for a metric of language models the algorithm "masked"'
+        )
     rows: list[MetricResponse] = []
     values: list[Mapping[str, Any]] = []
     failures: list[str] = []
@@ -159,6 +179,7 @@ def calibrate(
                     trained,
                     {PLANTED: [test], CONTROL: list(controls)},
                     measured,
+                    stereotype.pairs,
                     groups,
                     progress,
                 )
@@ -226,10 +247,13 @@ def _evaluate(
     trained: Mapping[tuple[float, int], Path],
     tests: Mapping[str, Sequence[Test]],
     metrics: Sequence[Metric],
+    pairs: Sequence[tuple[str, str]],
     groups: str,
     progress: Progress,
 ) -> list[Mapping[str, Any]]:
     """Return the value of each metric and test for each embedding, on the words that all embeddings have."""
+    models = of_language_models(metrics)
+    of_vectors = [metric for metric in metrics if metric not in models]
     progress.stage("evaluating", len(trained))
     vocabulary: set[str] | None = None
     for path in trained.values():
@@ -244,7 +268,13 @@ def _evaluate(
         embedding = load_embedding(path)
         for kind, some in known.items():
             for test, known_words in some:
-                for name, sets, info, value in _values(embedding, test, known_words, metrics):
+                values = list(_values(embedding, test, known_words, of_vectors))
+                if (folder := model_folder(path)).is_dir():
+                    sentences = pairs_of_sentences(
+                        test, known_words, pairs if kind == PLANTED else (), groups
+                    )
+                    values += language_model_values(folder, test, known_words, sentences, models)
+                for name, sets, info, value in values:
                     found.append(
                         {
                             "corpus": corpus,
@@ -259,7 +289,7 @@ def _evaluate(
                             "unbiased": info.unbiased,
                             "contrasts": info.signed
                             and kind == PLANTED
-                            and info.contrasts in (groups, "both"),
+                            and (info.contrasts in (groups, "both") or info.exchanges == "pairs"),
                             "value": value,
                         }
                     )
@@ -357,15 +387,17 @@ def _fitted(
                     **given,
                     response=response,
                     p_adjusted=float(p),
-                    outcome=_outcome(kind, response, float(p), alpha),
+                    outcome=_outcome(given, response, float(p), alpha),
                 )
             )
     return rows
 
 
-def _outcome(kind: str, response: Response, p: float, alpha: float) -> str:
-    if kind == CONTROL:
+def _outcome(given: Mapping[str, Any], response: Response, p: float, alpha: float) -> str:
+    if given["kind"] == CONTROL:
         return "moves" if p <= alpha else "flat"
     if p > alpha and response.smallest is None:
         return "blind"
+    if not given["signed"] and response.nears(given["unbiased"]):
+        return "reversed"
     return "saturates" if response.saturates else "follows"

@@ -47,6 +47,11 @@ class Response:
         """Return whether the metric does not follow the dose: its slope is not significant and no dose is detected."""
         return not self.p <= alpha and self.smallest is None
 
+    def nears(self, unbiased: float) -> bool:
+        """Return whether the value is nearer to the value without bias at doses 0 and 1 than at ½."""
+        ends = (self.means[0] + self.means[-1]) / 2
+        return abs(ends - unbiased) < abs(self.means[self.doses.index(NONE)] - unbiased)
+
 
 def check_design(doses: Sequence[float], seeds: Sequence[int]) -> tuple[float, ...]:
     """Return the doses in order.

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from weatherglass.cli.command import argument, command, flag, option
-from weatherglass.cli.completion import FILE, Choice
+from weatherglass.cli.completion import FILE, Choice, listed
 from weatherglass.cli.options import (
     OUTPUT,
     TEST,
@@ -47,6 +47,7 @@ def _doses(_: click.Context, __: click.Parameter, text: str | None) -> list[floa
     examples=(
         "weatherglass calibrate --demo",
         "weatherglass calibrate study.toml -t weat6 --control weat1 --jobs 2",
+        "weatherglass calibrate --demo --algorithm masked --doses 0,0.5,1",
         "weatherglass calibrate study.toml -t weat7 --groups attributes --pairs gender",
     ),
 )
@@ -81,6 +82,11 @@ def _doses(_: click.Context, __: click.Parameter, text: str | None) -> list[floa
     help="Probabilities that a sentence agrees with the stereotype; 0.5 means no stereotype. By default, 0 to 1 in "
     "steps of 0.1.", group=WHAT,
 )  # fmt: skip
+@option(
+    "--algorithm", "algorithms", type=listed("reliability.training.train:ALGORITHMS"), multiple=True,
+    help="Algorithm instead of the study's; repeat for several. 'masked' trains a tiny masked language model.",
+)  # fmt: skip
+@option("--seeds", type=int, metavar="N", help="Number of seeds instead of the study's; at least 2.")
 @repeated_metrics("", "Metric or glob; repeat for several.", "*")
 @alpha_option
 @folder_option("weatherglass-calibration", "Folder for corpora, embeddings and results.")
@@ -96,6 +102,8 @@ def calibrate(
     groups: str,
     pairs: str | None,
     doses: Sequence[float] | None,
+    algorithms: Sequence[str],
+    seeds: int | None,
     metrics: Sequence[str],
     alpha: float,
     folder: Path,
@@ -122,8 +130,8 @@ def calibrate(
         raise WeatherglassError("--control and --pairs need -t TEST; the built-in stereotype has its own")
     with progress(quiet or as_json, folder) as bar:
         found = run(
-            study, test, list(controls), list(metrics), pairs=pairs or (), groups=groups, doses=doses, alpha=alpha,
-            folder=folder, progress=bar, **where,
+            study, test, list(controls), list(metrics), pairs=pairs or (), groups=groups, doses=doses,
+            algorithms=list(algorithms), seeds=seeds, alpha=alpha, folder=folder, progress=bar, **where,
         )  # fmt: skip
     if as_json:
         print_json(found.to_json(), indent=None)

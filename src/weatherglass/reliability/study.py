@@ -53,6 +53,7 @@ from weatherglass.reliability.training.embedding import (
 from weatherglass.reliability.training.train import (
     TrainingEstimate,
     TrainingUnit,
+    check_installed,
     embedding_path,
     estimate_training,
     is_worthwhile,
@@ -173,6 +174,7 @@ def train_study(
         The groups of embeddings, and an error message for each embedding that could not be trained.
     """
     check_names(study)
+    check_installed(study.algorithms)
     silent = Silent()
     progress = progress or silent
     imported = imported_groups(study, folder, progress)

@@ -224,7 +224,7 @@ TEMPLATE = """# A reliability study: weatherglass reliability run {file}
 
 name = "{name}"
 seeds = 8                       # the number of seeds, from 1; or a list: [3, 5, 8]
-algorithms = ["sgns", "glove"]  # also: "cbow"; "sgns-window" (the skip-gram of weatherglass)
+algorithms = ["sgns", "glove"]  # also: "cbow"; "sgns-window" (our skip-gram); "masked" (a tiny BERT)
 pairs = ["gender", "sexual_orientation", "affluence"]  # or files: two words per line
 targets = {targets}  # or files: one word per line
 frequent = 10000                # the number of most frequent words of each corpus; or a file

@@ -14,7 +14,6 @@ import pytest
 from weatherglass.parallel import InProcess
 from weatherglass.reliability.corpus import Corpus
 from weatherglass.reliability.training.train import (
-    ALGORITHMS,
     Algorithm,
     TrainingUnit,
     default_settings,
@@ -23,17 +22,18 @@ from weatherglass.reliability.training.train import (
     train_all,
 )
 
+ALGORITHMS: tuple[Algorithm, ...] = ("sgns", "cbow", "glove", "sgns-window")
+"""The algorithms of word vectors; test_masked.py tests the language model."""
 SMALL = {name: replace(default_settings(name), dimensions=8) for name in ALGORITHMS}
 
 PROGRAM = """
 import sys
 from dataclasses import replace
 from pathlib import Path
-from weatherglass.reliability.training.train import ALGORITHMS
 from weatherglass.reliability.training.train import TrainingUnit
 from weatherglass.reliability.training.train import default_settings
 from weatherglass.reliability.training.train import train_unit
-for name in ALGORITHMS:
+for name in ("sgns", "cbow", "glove", "sgns-window"):
     settings = replace(default_settings(name), dimensions=8)
     train_unit(TrainingUnit(Path(sys.argv[1]), name, settings, 3, Path(sys.argv[2]) / f"{name}.safetensors"))
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -34,14 +34,25 @@ from weatherglass.reliability.training.glove import (
     fit,
     train_glove,
 )
+from weatherglass.reliability.training.masked import VERSION as MASKED_VERSION
+from weatherglass.reliability.training.masked import (
+    MaskedSettings,
+    is_whole_model,
+    model_folder,
+    require_packages,
+    save_model,
+    train_masked,
+    word_vectors,
+)
 from weatherglass.reliability.training.skip_gram import VERSION, train_skip_gram
+from weatherglass.storage.checksum import set_aside
 from weatherglass.storage.installed import install_command
 
-Algorithm = Literal["sgns", "cbow", "glove", "sgns-window"]
-ALGORITHMS: tuple[Algorithm, ...] = ("sgns", "cbow", "glove", "sgns-window")
+Algorithm = Literal["sgns", "cbow", "glove", "sgns-window", "masked"]
+ALGORITHMS: tuple[Algorithm, ...] = ("sgns", "cbow", "glove", "sgns-window", "masked")
 BATCH = 10_000
 """Number of tokens in a gensim batch. Longer lines are split, because gensim drops the tokens beyond this number."""
-VERSIONS: Mapping[Algorithm, int] = {"sgns-window": VERSION}
+VERSIONS: Mapping[Algorithm, int] = {"sgns-window": VERSION, "masked": MASKED_VERSION}
 """Versions of the algorithms of weatherglass, in which another version gives different vectors for the same seed."""
 ROOM_FOR_THREADS = 2**26
 """Number of bytes that must be free before gensim starts its threads. If memory runs out while a thread starts, Python
@@ -65,12 +76,24 @@ class WordToVecSettings:
     alpha: float = 0.025
 
 
-Settings = WordToVecSettings | GloveSettings
+Settings = WordToVecSettings | GloveSettings | MaskedSettings
 
 
 def default_settings(algorithm: Algorithm) -> Settings:
-    """Return the settings of Du et al. (2021)."""
+    """Return the settings of Du et al. (2021), or those of our masked language model."""
+    if algorithm == "masked":
+        return MaskedSettings()
     return GloveSettings() if algorithm == "glove" else WordToVecSettings()
+
+
+def check_installed(algorithms: Iterable[Algorithm]) -> None:
+    """Check before hours of work that the packages of the masked language model are installed.
+
+    Raises:
+        MissingExtraError: if they are needed and missing.
+    """
+    if "masked" in algorithms:
+        require_packages()
 
 
 @dataclass(frozen=True)
@@ -116,6 +139,7 @@ def train_all(
     """
     progress = progress or Silent()
     set_damaged_aside([unit.target for unit in units], "and trained again")
+    _require_models(units)
     missing = missing_units(units)
     progress.stage(stage, len(units))
     progress.advance(len(units) - len(missing))
@@ -134,8 +158,19 @@ def train_all(
     return failures
 
 
+def _require_models(units: Sequence[TrainingUnit]) -> None:
+    """Remove the word vectors of masked language models that are missing or damaged, so that both are made again."""
+    for unit in units:
+        is_masked = isinstance(unit.settings, MaskedSettings) and unit.target.is_file()
+        if is_masked and not is_whole_model(unit.target):
+            set_aside(
+                [folder for folder in (model_folder(unit.target),) if folder.is_dir()], "and trained again"
+            )
+            unit.target.unlink()
+
+
 def train_unit(unit: TrainingUnit, report: Report | None = None) -> None:
-    """Train one embedding and store it.
+    """Train one embedding and store it; a masked language model is stored as well, in a folder beside it.
 
     Args:
         unit: the embedding.
@@ -144,7 +179,12 @@ def train_unit(unit: TrainingUnit, report: Report | None = None) -> None:
     corpus = open_corpus(unit.corpus)
     unit.target.parent.mkdir(parents=True, exist_ok=True)
     with nullcontext(report) if report else reported_in_file(unit.target) as said:
-        trained = train(corpus, unit.algorithm, unit.seed, unit.settings, unit.target.parent, said)
+        if isinstance(unit.settings, MaskedSettings):
+            model = train_masked(corpus, unit.seed, unit.settings, said)
+            save_model(model, corpus, model_folder(unit.target))
+            trained = _embedding_of(model, corpus, unit.seed, unit.settings)
+        else:
+            trained = train(corpus, unit.algorithm, unit.seed, unit.settings, unit.target.parent, said)
     save_embedding(unit.target, trained)
 
 
@@ -166,6 +206,8 @@ def train(
         scratch: a folder for temporary files.
         report: called with shares of the work, whose sum is 1.
     """
+    if isinstance(settings, MaskedSettings):
+        return _embedding_of(train_masked(corpus, seed, settings, report), corpus, seed, settings)
     if isinstance(settings, GloveSettings):
         vectors = train_glove(corpus, seed, settings, scratch, report)
     elif algorithm == "sgns-window":
@@ -175,6 +217,13 @@ def train(
     return Embedding(
         corpus.words, corpus.counts, vectors, algorithm, seed, corpus.name, asdict(settings), corpus.hash
     )
+
+
+def _embedding_of(model: Any, corpus: Corpus, seed: int, settings: MaskedSettings) -> Embedding:
+    """Return the word vectors of a masked language model."""
+    vectors = word_vectors(model)
+    words, counts = corpus.words[: len(vectors)], corpus.counts[: len(vectors)]
+    return Embedding(words, counts, vectors, "masked", seed, corpus.name, asdict(settings), corpus.hash)
 
 
 def _train_word2vec(
@@ -296,7 +345,7 @@ def estimate_training(
             counts = count_cooccurrence(corpus, settings.window)
             cells, seconds = len(counts.keys), _seconds_of_glove(counts, settings, scratch)
         else:
-            cells, seconds = 0, _seconds_of_word2vec(corpus, algorithm, settings, scratch)
+            cells, seconds = 0, _seconds_of_passes(corpus, algorithm, settings, scratch)
         parts.append(TrainingTime(corpus.name, algorithm, len(corpus.tokens), cells, number, seconds))
         progress.advance()
     return TrainingEstimate(tuple(parts))
@@ -306,8 +355,8 @@ def _passes(settings: Settings) -> int:
     return settings.iterations if isinstance(settings, GloveSettings) else settings.epochs
 
 
-def _seconds_of_word2vec(
-    corpus: Corpus, algorithm: Algorithm, settings: WordToVecSettings, scratch: Path
+def _seconds_of_passes(
+    corpus: Corpus, algorithm: Algorithm, settings: WordToVecSettings | MaskedSettings, scratch: Path
 ) -> float:
     once = replace(settings, epochs=1)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from weatherglass.calibration.calibrate import CONTROL, PLANTED, Calibration, MetricResponse
 from weatherglass.report.layout import Bold, Column, Dim, table_lines, wrapped
@@ -11,6 +11,8 @@ from weatherglass.report.numbers import counted, effect, format_p, percent
 WIDEST = 100
 SEES = ("follows", "saturates")
 """Outcomes of a metric that responds to the dose."""
+RANKS = 0.9
+"""The rank correlation with the dose from which a metric is recommended for comparing models."""
 CAUTION = (
     "A dose is the share of sentences of this corpus that agree with the stereotype. It is a scale of this corpus and "
     "this way of training, not of your model."
@@ -58,13 +60,17 @@ def sentence(rows: Sequence[MetricResponse]) -> str:
     """Return what the planted test shows: how many metrics follow the dose, and which are blind."""
     planted = [row for row in rows if row.kind == PLANTED]
     seeing = [row for row in planted if row.outcome in SEES]
-    blind = [label(row) for row in planted if row.outcome not in SEES]
+    against = _labels(row for row in planted if row.outcome == "reversed")
+    blind = _labels(row for row in planted if row.outcome == "blind")
     said = f"{len(seeing)} of {counted(len(planted), 'metric')} respond to the planted stereotype"
     detected = [row for row in seeing if row.response.smallest is not None]
     if detected:
         best = min(detected, key=lambda row: row.response.smallest or 1.0)
         said += f"; {label(best)} detects the smallest dose, {best.response.smallest:.2f}"
-    return f"{said}. No response is detected in {', '.join(blind)}." if blind else f"{said}."
+    said += "."
+    if against:
+        said += f" A stronger stereotype looks like less bias in {against}."
+    return f"{said} No response is detected in {blind}." if blind else said
 
 
 def control_sentence(rows: Sequence[MetricResponse]) -> str:
@@ -75,6 +81,39 @@ def control_sentence(rows: Sequence[MetricResponse]) -> str:
     moved = [label(row) for row in controls if row.outcome == "moves"]
     said = f"Control tests: {len(controls) - len(moved)} of {len(controls)} responses are flat"
     return f"{said}; these move: {', '.join(moved)}." if moved else f"{said}."
+
+
+def advice(rows: Sequence[MetricResponse]) -> list[tuple[str, str]]:
+    """Return what to use a metric for, and the metrics that this calibration supports for it; the best come first."""
+    planted = [row for row in rows if row.kind == PLANTED]
+    seeing = [row for row in planted if row.outcome in SEES]
+    detecting = sorted(
+        (row for row in seeing if row.response.smallest is not None),
+        key=lambda row: row.response.smallest or 1.0,
+    )
+    ranking = sorted(
+        (row for row in seeing if row.outcome == "follows" and abs(row.response.spearman) >= RANKS),
+        key=lambda row: -abs(row.response.spearman),
+    )
+    saturating = [row for row in seeing if row.outcome == "saturates"]
+    against = [row for row in planted if row.outcome == "reversed"]
+    blind = [row for row in planted if row.outcome == "blind"]
+    found = (
+        (
+            "To detect a weak stereotype in one model (smallest dose detected)",
+            ", ".join(f"{label(row)} ({row.response.smallest:.2f})" for row in detecting),
+        ),
+        ("To see which group it favours", _labels(row for row in detecting if row.signed)),
+        ("To compare the strength in two models, strong ones included", _labels(ranking)),
+        ("To compare only models with a weak stereotype, since these saturate", _labels(saturating)),
+        ("Not as a measure of strength: a stronger stereotype looks like less bias", _labels(against)),
+        ("Not for this: no response was detected", _labels(blind)),
+    )
+    return [(use, metrics) for use, metrics in found if metrics]
+
+
+def _labels(rows: Iterable[MetricResponse]) -> str:
+    return ", ".join(map(label, rows))
 
 
 def label(row: MetricResponse) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from weatherglass.calibration.calibrate import CONTROL, PLANTED, Calibration, MetricResponse
-from weatherglass.report.calibration import CAUTION, SEES, control_sentence, label, parts, sentence
+from weatherglass.report.calibration import CAUTION, SEES, advice, control_sentence, label, parts, sentence
 from weatherglass.report.kit import render
 from weatherglass.report.numbers import effect, interval, p_value, percent
 from weatherglass.storage.atomic import write_whole
@@ -54,6 +54,7 @@ def _part(
         "title": f"{corpus}, {algorithm}",
         "sentence": sentence(rows),
         "controls": control_sentence(rows),
+        "advice": advice(rows),
         "facts": facts,
         "curves": [
             {"name": label(row), "outcome": row.outcome, "seen": row.outcome in SEES, "svg": curve(row, rows)}
