@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from weatherglass.arrays import Matrix
+from weatherglass.calibration.calibrate import CONTROL, PLANTED, MetricResponse
 from weatherglass.calibration.response import check_design, fit_response
 from weatherglass.calibration.scale import ResponseCurve, curves, scale_lines
 from weatherglass.errors import CorpusError
+from weatherglass.report.calibration import advice
 
 DOSES = tuple(step / 10 for step in range(11))
 SEEDS = 6
@@ -145,3 +148,32 @@ def test_the_scale_has_a_line_per_curve_and_says_what_it_is_not() -> None:
     assert len(list(scale_lines(0.3, 0.1, 0.5))) == len(curves()) + 1
     assert all("[" not in line for line in scale_lines(0.3, None, None))
     assert all("[" not in line for line in scale_lines(1.9, 1.5, 2.0))
+
+
+def test_metrics_are_recommended_for_what_their_responses_show() -> None:
+    def row(name: str, outcome: str, smallest: float | None, **facts: bool) -> MetricResponse:
+        response = replace(fit_response(DOSES, values(lambda dose: dose)), smallest=smallest)
+        given = {"signed": True, "contrasts": True, **facts}
+        where = {"corpus": "text", "algorithm": "sgns", "test": "roles", "kind": PLANTED, "sets": "X Y A B"}
+        return MetricResponse(
+            **where, **given, metric=name, unbiased=0.0, response=response, p_adjusted=0.01, outcome=outcome
+        )
+
+    rows = [
+        row("strong", "saturates", 0.6),
+        row("best", "follows", 0.55),
+        row("one-set", "follows", 0.7, contrasts=False),
+        row("nearer", "reversed", 0.8, signed=False),
+        row("none", "blind", None),
+    ]
+    control = replace(rows[0], kind=CONTROL, metric="control", outcome="moves")
+    found = [metrics for _, metrics in advice([*rows, control])]
+    assert found == [
+        "best (0.55), strong (0.60), one-set (0.70)",
+        "best, strong",
+        "best, one-set",
+        "strong",
+        "nearer",
+        "none",
+    ]
+    assert advice([control]) == []

@@ -103,7 +103,7 @@ def advice(rows: Sequence[MetricResponse]) -> list[tuple[str, str]]:
             "To detect a weak stereotype in one model (smallest dose detected)",
             ", ".join(f"{label(row)} ({row.response.smallest:.2f})" for row in detecting),
         ),
-        ("To see which group it favours", _labels(row for row in detecting if row.signed)),
+        ("To see which group it favours", _labels(row for row in detecting if row.contrasts)),
         ("To compare the strength in two models, strong ones included", _labels(ranking)),
         ("To compare only models with a weak stereotype, since these saturate", _labels(saturating)),
         ("Not as a measure of strength: a stronger stereotype looks like less bias", _labels(against)),
