@@ -151,12 +151,22 @@ def test_the_scale_has_a_line_per_curve_and_says_what_it_is_not() -> None:
 
 
 def test_metrics_are_recommended_for_what_their_responses_show() -> None:
-    def row(name: str, outcome: str, smallest: float | None, **facts: bool) -> MetricResponse:
-        response = replace(fit_response(DOSES, values(lambda dose: dose)), smallest=smallest)
-        given = {"signed": True, "contrasts": True, **facts}
-        where = {"corpus": "text", "algorithm": "sgns", "test": "roles", "kind": PLANTED, "sets": "X Y A B"}
+    def row(
+        name: str, outcome: str, smallest: float | None, signed: bool = True, contrasts: bool = True
+    ) -> MetricResponse:
         return MetricResponse(
-            **where, **given, metric=name, unbiased=0.0, response=response, p_adjusted=0.01, outcome=outcome
+            corpus="text",
+            algorithm="sgns",
+            test="roles",
+            kind=PLANTED,
+            metric=name,
+            sets="X Y A B",
+            signed=signed,
+            unbiased=0.0,
+            contrasts=contrasts,
+            response=replace(fit_response(DOSES, values(lambda dose: dose)), smallest=smallest),
+            p_adjusted=0.01,
+            outcome=outcome,
         )
 
     rows = [

@@ -236,8 +236,8 @@ def _parts(offsets: Integers, room: int) -> tuple[Integers, Integers]:
 def save_model(model: Any, corpus: Corpus, folder: Path) -> None:
     """Write a model and its tokenizer to a folder that `hf:FOLDER` loads.
 
-    The tokenizer splits a text as the corpus was split: into words, or at spaces if some tokens are not words. It lowers
-    the case if the corpus has no capital letters.
+    The tokenizer splits a text as the corpus was split: into words, or at spaces if some tokens are not words. It
+    lowers the case if the corpus has no capital letters.
     """
     from transformers import PreTrainedTokenizerFast
 
