@@ -13,6 +13,7 @@ import numpy as np
 from weatherglass.calibration.language_model import (
     language_model_values,
     of_language_models,
+    open_model,
     pairs_of_sentences,
 )
 from weatherglass.calibration.plant import Stereotype, agreement, plant
@@ -266,14 +267,14 @@ def _evaluate(
     found: list[Mapping[str, Any]] = []
     for (dose, seed), path in trained.items():
         embedding = load_embedding(path)
+        model = open_model(model_folder(path)) if models and model_folder(path).is_dir() else None
         for kind, some in known.items():
             for test, known_words in some:
                 values = list(_values(embedding, test, known_words, of_vectors))
-                if (folder := model_folder(path)).is_dir():
-                    sentences = pairs_of_sentences(
-                        test, known_words, pairs if kind == PLANTED else (), groups
-                    )
-                    values += language_model_values(folder, test, known_words, sentences, models)
+                if model:
+                    people = pairs if kind == PLANTED else ()
+                    sentences = pairs_of_sentences(test, known_words, people, groups)
+                    values += language_model_values(model, test, known_words, sentences, models)
                 for name, sets, info, value in values:
                     found.append(
                         {

@@ -22,6 +22,7 @@ from weatherglass.metrics.pairs import PairMetric
 from weatherglass.metrics.sets import VectorSet
 from weatherglass.parallel import InProcess
 from weatherglass.progress import Silent
+from weatherglass.reliability.training.masked import one_thread
 
 ModelMetric = LogProbability | PairMetric
 
@@ -67,8 +68,14 @@ def pairs_of_sentences(
     return pair_test(f"{test.name} as pairs", made) if made else None
 
 
+def open_model(folder: Path) -> PlannedModel:
+    """Return the masked language model of a folder."""
+    encoder = load_encoder(Spec("hf", str(folder)), cache=False)
+    return PlannedModel(encoder, encoder.name, "", "")
+
+
 def language_model_values(
-    folder: Path,
+    model: PlannedModel,
     test: Test,
     words: Sequence[Sequence[str]],
     pairs: Test | None,
@@ -77,14 +84,12 @@ def language_model_values(
     """Yield name, sets, facts and value of every metric of language models that can measure the test or its pairs.
 
     Args:
-        folder: the folder of a masked language model.
+        model: a masked language model.
         test: a test of words.
         words: the words of each of its sets that the model knows.
         pairs: the test of `pairs_of_sentences`.
         metrics: the metrics.
     """
-    encoder = load_encoder(Spec("hf", str(folder)), cache=False)
-    model = PlannedModel(encoder, encoder.name, "", "")
     sets = [
         replace(one, elements=tuple(Element(word, word) for word in some))
         for one, some in zip(test.sets, words, strict=True)
@@ -96,15 +101,20 @@ def language_model_values(
         for part in parts_of(asked, metric) if asked else []:
             assert asked is not None
             row = PlannedResult(model, asked, metric, part, "")
-            if isinstance(metric, PairMetric):
-                scored = score_pairs(model, [row], InProcess(), Silent())
-                found, table = scored.rows[0][1], scored.array
-            else:
-                answers = score_words(model, row, InProcess(), Silent())
-                found, table = answers.sets, answers.table
+            with one_thread():
+                found, table = _scores(model, row)
             value = float(metric.evaluate(_vector_sets(found, table), Context([metric])).value)
             if np.isfinite(value):
                 yield metric.name, " ".join(part.roles), metric.info, value
+
+
+def _scores(model: PlannedModel, row: PlannedResult) -> tuple[list[KnownSet], Matrix]:
+    """Return the sets that the model can score, and their scores."""
+    if isinstance(row.metric, PairMetric):
+        scored = score_pairs(model, [row], InProcess(), Silent())
+        return scored.rows[0][1], scored.array
+    answers = score_words(model, row, InProcess(), Silent())
+    return answers.sets, answers.table
 
 
 def _vector_sets(known: Sequence[KnownSet], table: Matrix) -> list[VectorSet]:

@@ -94,7 +94,7 @@ def train_masked(
 
     texts = _Texts(corpus, settings)
     random = np.random.default_rng(seed)
-    with _one_thread(), torch.random.fork_rng(devices=[]):
+    with one_thread(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = _new_model(texts.size, settings).train()
         optimiser = torch.optim.AdamW(model.parameters(), lr=settings.rate, weight_decay=0.01)
@@ -164,8 +164,8 @@ def _new_model(size: int, settings: MaskedSettings) -> Any:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
-    """Let torch use one thread, since the number of threads changes the rounding."""
+def one_thread() -> Iterator[None]:
+    """Let torch use one thread, since the number of threads changes the rounding, and a tiny model gains nothing."""
     import torch
 
     before = torch.get_num_threads()
