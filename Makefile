@@ -33,15 +33,8 @@ test-all: $(VENV)/installed-all lint  ## also run tests that need TensorFlow, la
 	$(BIN)/python -m benchmarks --quick
 	$(MAKE) --no-print-directory audit
 
-# pip-audit ends with 1 both if it finds something and if it cannot reach its database; then it writes no file.
-audit: $(VENV)/installed-dev  ## compare the installed versions with known vulnerabilities
-	rm -rf .venv-audit
-	$(PYTHON) -m venv .venv-audit
-	@if .venv-audit/bin/pip install --quiet pip-audit; then \
-	  .venv-audit/bin/pip-audit --path "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
-	    --skip-editable --progress-spinner off --format json --output .venv-audit/found.json; found=$$?; \
-	  if [ -s .venv-audit/found.json ]; then exit $$found; fi; fi; \
-	  echo "audit skipped: pip-audit or its database cannot be reached"
+audit: $(VENV)/installed-dev  ## compare the installed versions with known vulnerabilities, if their database can be reached
+	$(BIN)/python -m proofs.audit
 
 test-shared: $(VENV)/installed-dev  ## run tests that need data outside the repository: SHARED=DIR with reference/ and corpora/
 	$(if $(SHARED),,$(error name the folder of the data: make test-shared SHARED=DIR))

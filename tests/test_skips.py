@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from proofs import audit
+from tests.messages import mentions
 
 ROOT = Path(__file__).parents[1]
 SKIPPED = "import pytest\n\ndef test_it():\n    pytest.skip({!r})\n"
@@ -61,3 +63,18 @@ def test_elsewhere_a_skip_is_a_skip(tmp_path: Path) -> None:
     done = outcome(tmp_path, SKIPPED.format("the library is not installed"))
     assert done.returncode == pytest.ExitCode.OK, done.stdout
     assert "1 skipped" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("packages", "code", "word"),
+    [
+        ([], 0, "skipped"),
+        ([{"name": "a", "skip_reason": "not found"}], 0, "skipped"),
+        ([{"name": "a", "version": "1", "vulns": []}, {"name": "b", "skip_reason": "x"}], 0, "1"),
+        ([{"name": "a", "version": "1", "vulns": [{"id": "CVE-1"}]}], 1, "CVE-1"),
+    ],
+)
+def test_an_audit_that_compared_nothing_says_so(packages: list[object], code: int, word: str) -> None:
+    line, ends = audit.verdict({"dependencies": packages})
+    assert ends == code
+    assert mentions(line, word)

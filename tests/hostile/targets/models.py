@@ -205,8 +205,9 @@ def of_graph(random: Random, content: bytes) -> bytes:
     for _ in range(random.randint(1, 2)):
         node = random.choice([*graph.node, *(node for body in bodies for node in body.node)])
         kind = random.choice(("size", "size", "operator", "edge", "elsewhere", "domain", "twice"))
-        if kind == "size" and graph.initializer:
-            tensor = random.choice(graph.initializer)
+        inside = [tensor for tensor in graph.initializer if not tensor.external_data]
+        if kind == "size" and inside:
+            tensor = random.choice(inside)
             values = numpy_helper.to_array(tensor).copy()
             values.flat[random.randrange(values.size)] = random.choice(SIZES)
             tensor.CopyFrom(numpy_helper.from_array(values, tensor.name))
@@ -214,8 +215,8 @@ def of_graph(random: Random, content: bytes) -> bytes:
             node.op_type = random.choice(OPERATORS)
         elif kind == "edge" and node.input:
             node.input[random.randrange(len(node.input))] = random.choice(["input_ids", "", *node.output])
-        elif kind == "elsewhere" and graph.initializer:
-            tensor = random.choice(graph.initializer)
+        elif kind == "elsewhere" and inside:
+            tensor = random.choice(inside)
             tensor.data_location = onnx.TensorProto.EXTERNAL
             tensor.external_data.add(
                 key="location", value=random.choice(("../secret.npy", "/etc/passwd", "w"))
