@@ -1,13 +1,15 @@
 """Simulate ranking audits: the level of p without a preference, and the coverage of intervals (docs/methods 15).
 
 Run with `python -m benchmarks.ranking [--repetitions N] [--write FILE]`; 400 repetitions take a minute on one core.
+Then the cost is measured: time and memory with up to a million background passages and, with --model SPEC, the share
+of time beside encoding. `--only simulations` and `--only cost` run one part.
 
 A score is the effect of its name + that of its group in the query and in the passage + noise. In the world "contexts
 agree" the group's effect is the same everywhere; in "contexts differ" it varies over queries (and over passages if
 these are shared) around its mean, so that only the reading for random contexts has a correct level. The chi-square
 test that counts copies as candidates is beside them.
 
-Exit code 1 if a rate is on the wrong side of its bound by more than 3 Monte Carlo errors.
+Exit code 1 if a rate is on the wrong side of its bound by more than 3 Monte Carlo errors, or a cost misses its goal.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks._rows import write_between
+from benchmarks.ranking_cost import BACKGROUNDS, report
 from scipy.special import ndtr
 
 from weatherglass.arrays import Matrix
@@ -31,7 +34,7 @@ from weatherglass.ranking.texts import NameGroup
 from weatherglass.stats.selection import p_of_copies, standing_among_copies
 from weatherglass.stats.win_rate import Contexts, win_rate
 
-MARK = "ranking"
+MARK, COST_MARK = "ranking", "ranking cost"
 ALPHA = 0.05
 NOISE = 0.7
 """Standard deviation of the noise, in those of names."""
@@ -217,13 +220,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--repetitions", type=int, default=400)
     parser.add_argument("--write", type=Path, metavar="FILE")
+    parser.add_argument("--only", choices=("simulations", "cost"))
+    parser.add_argument("--background", type=int, default=BACKGROUNDS[-1], help="most background passages")
+    parser.add_argument("--model", action="append", default=[], help="measure the share beside encoding")
     options = parser.parse_args(arguments)
-    lines, missed = table(options.repetitions)
-    further, more = outcomes(max(1, options.repetitions // 3))
-    missed += more
-    print("\n".join([*lines, "", *further, *missed]))
-    if options.write:
-        write_between(options.write, MARK, lines)
+    missed: list[str] = []
+    if options.only != "cost":
+        lines, missed = table(options.repetitions)
+        further, more = outcomes(max(1, options.repetitions // 3))
+        missed += more
+        print("\n".join([*lines, "", *further, ""]))
+        if options.write:
+            write_between(options.write, MARK, lines)
+    if options.only != "simulations":
+        lines, more = report(options.background, options.model)
+        missed += more
+        print("\n".join([*lines, ""]))
+        if options.write:
+            write_between(options.write, COST_MARK, lines)
+    print("\n".join(missed))
     sys.exit(1 if missed else 0)
 
 

@@ -178,6 +178,36 @@ def test_a_background_places_each_copy_alone(tmp_path: Path) -> None:
         audit(Planted(3.0), background=file)
 
 
+def test_a_stopped_audit_encodes_only_the_rest_of_its_background(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weatherglass.ranking.scores.TEXTS_AT_ONCE", 32)
+    monkeypatch.setattr("weatherglass.ranking.scores.BLOCKS_AT_ONCE", 2)
+    file = tmp_path / "others.txt"
+    file.write_text("\n".join(f"other {n}" for n in range(200)), encoding="utf-8")
+
+    class Stopped(Planted):
+        def encode(self, texts: Sequence[str]) -> AnyMatrix:
+            if "other 150" in texts:
+                raise KeyboardInterrupt
+            return super().encode(texts)
+
+    whole = audit(Planted(1.0), folder=tmp_path / "whole", background=file)
+    with pytest.raises(KeyboardInterrupt):
+        audit(Stopped(1.0), folder=tmp_path / "stopped", background=file)
+    for expected in (200 - 128, 0):
+        rest = Planted(1.0)
+        resumed = audit(rest, folder=tmp_path / "stopped", background=file)
+        assert sum(text.startswith("other") for text in rest.encoded) == expected
+        assert resumed.comparisons == whole.comparisons
+    journals = [(tmp_path / name / "ranking.jsonl").read_bytes() for name in ("whole", "stopped")]
+    assert journals[0] == journals[1]
+    file.write_text("\n".join(f"other {n}" for n in range(100)), encoding="utf-8")
+    other = Planted(1.0)
+    audit(other, folder=tmp_path / "stopped", background=file)
+    assert sum(text.startswith("other") for text in other.encoded) == 100 - 64  # the same first passages
+
+
 def _cosine(one: AnyMatrix, other: AnyMatrix) -> float:
     return float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
 

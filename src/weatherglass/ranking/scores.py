@@ -41,6 +41,10 @@ KEY_VERSION = 1
 """The version of the scores; it is increased when a change of the code gives different scores for the same texts."""
 TEXTS_AT_ONCE = 4_096
 """The number of texts whose vectors are in memory at the same time."""
+BLOCKS_AT_ONCE = 16
+"""The number of blocks of background texts after which the counts are stored."""
+MOST_STORED = 100_000
+"""The largest number of counts that are stored before the end."""
 DECIMALS = 12
 """The number of decimals to which cosines are rounded, so that equal vectors tie whatever the order of additions."""
 MOST_SCORES = 10_000_000
@@ -114,7 +118,7 @@ def observe_scores(
     scores = replace(_scores(known, contexts, values), pieces=pieces, dropped=dropped)
     if background is None:
         return scores
-    return replace(scores, background=_standing(ask, scores, materials, background))
+    return replace(scores, background=_standing(ask, scores, materials, background, journal))
 
 
 def observe_variants(
@@ -283,9 +287,9 @@ def _scored_passages(
         yield from zip(block, record["scores"], strict=True)
 
 
-def _key(model: PlannedModel, materials: Materials | Variants, block: Sequence[int]) -> str:
+def _key(model: PlannedModel, materials: Materials | Variants, block: Sequence[int], *more: str) -> str:
     """Return a hash of everything that the scores of a block depend on."""
-    parts = [KEY_VERSION, model.name, model.identity, materials.fingerprint(), list(block)]
+    parts = [KEY_VERSION, model.name, model.identity, materials.fingerprint(), list(block), *more]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -313,24 +317,50 @@ def _block(
     return found
 
 
-def _standing(ask: _Asking, scores: Scores, materials: Materials, background: Path) -> Standing:
-    """Return the rank of each copy, alone, among the passages of a file, which is read as a stream."""
+def _standing(
+    ask: _Asking, scores: Scores, materials: Materials, background: Path, journal: ScoreJournal | None
+) -> Standing:
+    """Return the rank of each copy, alone, among the passages of a file, which is read as a stream.
+
+    The counts are stored in the journal at the end and, unless they are many, from time to time, under a hash of the
+    passages read so far, so that a later call encodes only the others.
+    """
     queries = ask.vectors([Input(query.text, kind="query") for query in materials.queries])
-    above, tied = np.zeros(scores.values.shape, np.int64), np.zeros(scores.values.shape, np.int64)
-    lines, size = lines_of(background), 0
-    while block := list(islice(lines, TEXTS_AT_ONCE)):
-        vectors = ask.vectors([Input(line, kind="passage") for line in block])
-        similar = np.round(queries @ vectors.T, DECIMALS)
-        similar.sort(axis=1)
-        for number, ordered in enumerate(similar):
-            own = scores.query == number
-            higher, equal = places_in(ordered, scores.values[:, own])
-            above[:, own] += higher
-            tied[:, own] += equal
-        size += len(block)
+    counts = np.zeros((2, *scores.values.shape), np.int64)
+    start = _key(ask.model, materials, [], _hash_of(scores))
+    finished = journal.finished if journal else {}
+    lines, size, digest = lines_of(background), 0, hashlib.sha256(start.encode())
+    while some := list(islice(lines, TEXTS_AT_ONCE * BLOCKS_AT_ONCE)):
+        size += len(some)
+        digest.update(json.dumps(some).encode())
+        if digest.hexdigest() in finished:
+            counts = np.array(finished[digest.hexdigest()]["counts"], np.int64)
+            continue
+        for first in range(0, len(some), TEXTS_AT_ONCE):
+            counts += _places_among(ask, scores, queries, some[first : first + TEXTS_AT_ONCE])
+        if journal and counts.size <= MOST_STORED:
+            journal.add(digest.hexdigest(), {"counts": counts.tolist()})
+    if journal and size and digest.hexdigest() not in journal.finished:
+        journal.add(digest.hexdigest(), {"counts": counts.tolist()})
     if not size:
         raise CatalogueError(f"{background}: contains no passages; the file is empty")
-    return Standing(above, tied, np.full(scores.values.shape[1], size + 1))
+    return Standing(counts[0], counts[1], np.full(scores.values.shape[1], size + 1))
+
+
+def _places_among(ask: _Asking, scores: Scores, queries: Matrix, passages: Sequence[str]) -> Integers:
+    """Return how many passages have a higher score than each copy, and how many have the same."""
+    counts = np.zeros((2, *scores.values.shape), np.int64)
+    vectors = ask.vectors([Input(passage, kind="passage") for passage in passages])
+    similar = np.round(queries @ vectors.T, DECIMALS)
+    similar.sort(axis=1)
+    for number, ordered in enumerate(similar):
+        own = scores.query == number
+        counts[0][:, own], counts[1][:, own] = places_in(ordered, scores.values[:, own])
+    return counts
+
+
+def _hash_of(scores: Scores) -> str:
+    return hashlib.sha256(np.ascontiguousarray(scores.values).tobytes()).hexdigest()
 
 
 def read_scores(path: Path, groups: tuple[NameGroup, ...]) -> Scores:
