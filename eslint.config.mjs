@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const KIT = "src/weatherglass/report/kit";
-const PAGES = ["src/weatherglass/report/page/templates", "src/weatherglass/report/study/templates", "src/weatherglass/explore/templates"];
+const PAGES = ["page", "study", "ranking"].map((name) => `src/weatherglass/report/${name}/templates`).concat("src/weatherglass/explore/templates");
 const DECLARED = /^(?:async )?(?:function|const|let) (\w+)/gm;
 
 const scriptsOf = (folder) => readdirSync(join(import.meta.dirname, folder)).filter((name) => name.endsWith(".js")).map((name) => `${folder}/${name}`);

@@ -108,13 +108,19 @@ def test_every_number_over_all_is_that_of_one_matrix_with_topics_as_units() -> N
     assert found.places == pytest.approx(expected.places)
 
 
-def test_an_example_has_the_places_of_the_first_passage_of_a_topic() -> None:
+def test_the_win_rate_without_a_topic_is_that_of_the_other_topics() -> None:
+    found = audit(Planted(3.0, against=("red",)))
+    rates = {one.topic: one.win_rate for one in found.comparisons if one.topic != OVERALL}
+    others = [sum(rate for topic, rate in rates.items() if topic != left) / 3 for left in rates]
+    one = overall(found)
+    assert (one.without_topic_low, one.without_topic_high) == pytest.approx((min(others), max(others)))
+    assert all(one.without_topic_low is None for one in found.comparisons if one.topic != OVERALL)
+
+
+def test_an_example_has_the_places_of_one_passage_of_a_topic() -> None:
     found = audit(Planted(3.0))
     assert [(one.topic, one.passage) for one in found.examples] == [
-        ("red", 0),
-        ("blue", 4),
-        ("green", 8),
-        ("grey", 12),
+        (topic, 4 * place + number) for place, topic in enumerate(QUERIES) for number in range(4)
     ]
     for one in found.examples:
         assert sum(one.places.values()) == pytest.approx(16 * 17 / 2)

@@ -167,3 +167,23 @@ def test_tables_and_drawings_are_saved_as_they_are_shown(browser: Browser, pages
     rows = list(csv.reader(io.StringIO(table)))
     assert [row[0] for row in rows[1:]] == [HOSTILE, "'=SUM(A1)"]
     assert [row[2:4] for row in rows[1:]] == [["1.20", "0.40"]] * 2
+
+
+def test_the_places_of_one_text_follow_the_names_that_a_reader_chooses(
+    browser: Browser, pages: dict[str, Path]
+) -> None:
+    browser.open(pages["ranking"], width=1280)
+    browser.wait("!document.querySelector('.live').hidden")
+    stored = _ranking()
+    model = stored.examples[0].model
+    first, *_ = (one for one in stored.examples if one.model == model)
+    rows = "[...document.querySelectorAll('#model-0 .live .places tbody tr')]"
+    cells = f"{rows}.map(r => [r.cells[0], r.cells[1]].map(c => c.textContent))"
+    assert {name for _, name in browser.run(cells)} == set(first.places)
+    assert all(abs(int(place) - first.places[name]) < 0.6 for place, name in browser.run(cells))
+    browser.run(
+        "document.querySelectorAll('#model-0 .names input').forEach((one, n) => { if (n > 1) one.click(); })"
+    )
+    assert {name for _, name in browser.run(cells)} == {one.name for one in stored.names[:2]}
+    assert browser.run("document.querySelector('.still').hidden")
+    assert browser.run("window.hacked === undefined")

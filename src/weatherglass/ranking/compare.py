@@ -98,6 +98,9 @@ class GroupComparison:
     """The p of this mean, from exchanging the two variants within queries."""
     deciding: tuple[str, ...] = ()
     """Names or queries; without any one of them, p is above alpha."""
+    without_topic_low: float | None = None
+    """The smallest win rate without any one topic; only over all contexts of several topics."""
+    without_topic_high: float | None = None
     p_adjusted: float | None = None
     p_both_adjusted: float | None = None
     """The larger of p and p_random, after correction."""
@@ -214,8 +217,17 @@ class _Part:
             **self._pieces(found, wins, rows, n_x),
             placebo=placebo(wins, n_x) if topic == OVERALL else None,
             differing_slots=self._differing_slots(x, y),
+            **(self._without_topics(found) if topic == OVERALL else {}),
             deciding=tuple(names[rows[place]] for place in deciding),
         )
+
+    def _without_topics(self, found: WinRate) -> dict[str, float]:
+        """Return the smallest and the largest win rate without any one topic; empty if there is only one."""
+        topics = self.scores.topic
+        if len(self.scores.topics) < 2:
+            return {}
+        rates = [float(found.by_context[topics != topic].mean()) for topic in np.unique(topics)]
+        return {"without_topic_low": min(rates), "without_topic_high": max(rates)}
 
     def _differing_slots(self, x: int, y: int | None) -> tuple[str, ...]:
         """Return the slots of the passages that are filled differently for X and for Y, or for any other group."""

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from weatherglass.ranking.change import RankingComparison
 
 DEFAULT_TOP = "10%"
+EXAMPLES = 4
+"""The number of passages of each topic whose ranks under every name are stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ class Ranking:
     interactions: list[Interaction] = field(default_factory=list)
     names: list[RankedName] = field(default_factory=list)
     examples: list[Example] = field(default_factory=list)
-    """The first passage of each topic."""
+    """The first passages of each topic."""
     queries: list[RankedQuery] = field(default_factory=list)
     """Every query, if its passages are given in variants; there are no names then."""
     failures: list[dict[str, str]] = field(default_factory=list)
@@ -286,15 +288,15 @@ def _ranked_names(scores: Scores, model: str) -> list[RankedName]:
 
 
 def _examples(scores: Scores, model: str) -> list[Example]:
-    """Return the first passage of each topic under every name."""
+    """Return the first passages of each topic under every name."""
     names = [name for group in scores.groups for name in group.names]
     found = []
     for number, topic in enumerate(scores.topics):
         own = scores.topic == number
-        passage = int(scores.passage[own].min())
-        values = scores.values[:, own & (scores.passage == passage)]
-        places = len(names) * (1 - placements(values, values).mean(axis=1)) + 0.5
-        found.append(Example(model, topic, passage, dict(zip(names, places.tolist(), strict=True))))
+        for passage in np.unique(scores.passage[own])[:EXAMPLES].tolist():
+            values = scores.values[:, own & (scores.passage == passage)]
+            places = len(names) * (1 - placements(values, values).mean(axis=1)) + 0.5
+            found.append(Example(model, topic, passage, dict(zip(names, places.tolist(), strict=True))))
     return found
 
 

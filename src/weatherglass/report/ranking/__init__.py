@@ -230,6 +230,33 @@ def notes(ranking: Ranking, row: GroupComparison) -> Iterator[str]:
         )
 
 
+def remedies(row: GroupComparison) -> Iterator[str]:
+    """Yield sentences on what would change the result of a comparison over all contexts, and what would not."""
+    if row.unit == QUERIES or row.ci_low is None:
+        return
+    if row.deciding:
+        listed = ", ".join(row.deciding[:MOST_NAMES]) + (", …" if len(row.deciding) > MOST_NAMES else "")
+        yield f"Single names: without any one of these, p is above the significance level: {listed}."
+    elif row.outcome in (Outcome.ROBUST, Outcome.LIMITED):
+        yield "Single names: none. Without any one name, p stays below the significance level."
+    if row.without_topic_low is not None and row.without_topic_high is not None:
+        ends = to(row.without_topic_low, row.without_topic_high)
+        yield f"Single topics: without any one of them, the win rate is {ends} (with all, {effect(row.win_rate)})."
+    if row.win_rate_pieces is not None:
+        yield (
+            "A tokenizer that splits all names into the same number of pieces: the adjusted win rate is "
+            f"{effect(row.win_rate_pieces)}."
+        )
+    yield (
+        "Removing names before texts are encoded: all copies are then the same text, and rank the same. Other words "
+        "that go with a group, such as schools or clubs, remain, and this audit does not vary them."
+    )
+    yield (
+        "Changing the vectors: 'weatherglass mitigate MODEL --with TRANSFORM --rank GROUPS' measures whether the "
+        "preference shrinks, and what it costs."
+    )
+
+
 def _variant_notes(row: GroupComparison) -> Iterator[str]:
     """Yield sentences on the size of the difference, and on what p is computed by."""
     if row.difference is not None:

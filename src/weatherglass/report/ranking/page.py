@@ -13,10 +13,10 @@ from weatherglass.catalogue.names import capitalised, model_names
 from weatherglass.ranking.compare import OVERALL, REST, GroupComparison
 from weatherglass.ranking.compare_variants import RankedQuery
 from weatherglass.ranking.ranking import Example, RankedName, Ranking
-from weatherglass.report.kit import render
+from weatherglass.report.kit import compress, in_json, render
 from weatherglass.report.measures import BLUE, ORANGE, SOFT
 from weatherglass.report.numbers import effect, interval, p_value, percent
-from weatherglass.report.ranking import headline, notes, sentence, side
+from weatherglass.report.ranking import headline, notes, remedies, sentence, side
 from weatherglass.report.ranking.statement import CAUTION, statement
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.printable import one_line
@@ -55,7 +55,7 @@ def page(ranking: Ranking) -> str:
         "statement": statement(ranking),
         "caution": CAUTION,
     }
-    return render(__package__, "ranking.html", values, styles=["ranking.css"])
+    return render(__package__, "ranking.html", values, styles=["ranking.css"], scripts=["ranking.js"])
 
 
 def _audit(ranking: Ranking, model: str, label: str, number: int) -> dict[str, Any]:
@@ -74,7 +74,9 @@ def _audit(ranking: Ranking, model: str, label: str, number: int) -> dict[str, A
         "strip": strip(names),
         "names": sorted(names, key=lambda one: -one.mean_rank),
         "notes": list(notes(ranking, first)),
-        "examples": [_example(ranking, one, names) for one in ranking.examples if one.model == model],
+        "examples": [_example(ranking, one, names) for one in _first_of_topics(ranking.examples, model)],
+        "ranks": compress(in_json(_ranks(ranking, model, names))) if names else "",
+        "remedies": list(remedies(first)),
         "queries": _queries([one for one in ranking.queries if one.model == model]),
         "rows": [_cells(one) for one in rows],
         "several": any(one.y == REST for one in overall),
@@ -96,6 +98,32 @@ def _example(ranking: Ranking, example: Example, names: Sequence[RankedName]) ->
             for name, place in (ordered[step] for step in steps)
         ],
         "of": len(ordered),
+    }
+
+
+def _first_of_topics(examples: Sequence[Example], model: str) -> list[Example]:
+    """Return the first passage of each topic."""
+    first: dict[str, Example] = {}
+    for one in examples:
+        if one.model == model:
+            first.setdefault(one.topic, one)
+    return list(first.values())
+
+
+def _ranks(ranking: Ranking, model: str, names: Sequence[RankedName]) -> dict[str, Any]:
+    """Return the places of every name for every stored passage, for the script of the page."""
+    passages = ranking.record.get("materials", {}).get("passages", ())
+    own = [one for one in ranking.examples if one.model == model]
+    return {
+        "names": [[one.name, one.group, one.pieces] for one in names],
+        "texts": [
+            {
+                "topic": capitalised(one.topic),
+                "text": passages[one.passage]["text"] if passages else f"Passage {one.passage + 1}",
+                "places": [round(one.places[name.name], 1) for name in names],
+            }
+            for one in own
+        ],
     }
 
 
