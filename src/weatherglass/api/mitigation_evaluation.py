@@ -10,10 +10,17 @@ from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from weatherglass.api.mitigated_rankings import (
+    AFTER,
+    BEFORE,
+    materials_for,
+    rankings_before_after,
+    retrieval_before_after,
+)
 from weatherglass.arrays import Matrix
 from weatherglass.audit.audit import Audit
 from weatherglass.audit.compare import Difference, compare_models
@@ -45,6 +52,7 @@ from weatherglass.mitigation_evaluation.recovery import (
     old_bias,
     random_change,
 )
+from weatherglass.mitigation_evaluation.retrieval import read_relevance
 from weatherglass.mitigation_evaluation.verdict import (
     ENDING,
     Evaluation,
@@ -66,7 +74,6 @@ if TYPE_CHECKING:
 
 RECORD = "judgement.json"
 RUN = "run"
-BEFORE, AFTER = "before", "after"
 ROUNDING = 1e-6
 """The size of a score below which it is a rounding error of float32."""
 FEWEST = 100
@@ -82,6 +89,10 @@ def judge_mitigation(
     neutral: str = NEUTRAL,
     similarity: Sequence[str | Path] = (),
     analogies: Sequence[str | Path] = (),
+    rank: Any = None,
+    queries: Any = None,
+    passages: Any = None,
+    relevance: Sequence[str | Path] = (),
     alpha: float = 0.05,
     jobs: int = 1,
     scheduler: str | None = None,
@@ -100,6 +111,11 @@ def judge_mitigation(
         neutral: words without the attribute, given as "neutral" or a file with one word per line.
         similarity: files of word or sentence pairs with scores; by default those in gensim, if it is installed.
         analogies: files of analogies; by default those in gensim, if it is installed.
+        rank: groups of names whose rankings are audited before and after, as the groups of `weatherglass.rank`; the
+            verdict does not depend on them.
+        queries: the queries of this audit; by default, those of the package.
+        passages: the passages of this audit.
+        relevance: tables with the columns query, passage and relevance, on which nDCG@10 is measured before and after.
         alpha: the significance level of the verdict.
         jobs: the number of local processes.
         scheduler: a Dask cluster to use instead (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS with an
@@ -125,6 +141,8 @@ def judge_mitigation(
     held = [held_out_test(test, seen, sides, listed.held_out if listed else ()) for test in chosen]
     held_tests = [one for one in held if isinstance(one, HeldOut)]
     sets = _benchmarks(similarity, analogies)
+    materials = materials_for(rank, queries, passages)
+    relevant = [read_relevance(checked_path("relevance", path)) for path in relevance]
     with tempfile.TemporaryDirectory() if folder is None else nullcontext(str(folder)) as name:
         run_folder = Path(name) / RUN
         attribute = {
@@ -138,6 +156,12 @@ def judge_mitigation(
         held_rows = with_holm([row for row in rows if row.test.partition(" (")[0] in unseen])
         whole_rows = with_holm([row for row in rows if ENDING not in row.test])
         recovered, cost, notes = _vectors(mitigation, sides, neutral, sets, workers, shown)
+        cost += [retrieval_before_after(mitigation, one, workers, shown) for one in relevant]
+        rankings = (
+            rankings_before_after(mitigation, materials, alpha, workers, shown)
+            if materials is not None
+            else []
+        )
         finished = Evaluation(
             model=model.encoder.name,
             transforms=tuple(transform.name for transform in model.transforms),
@@ -154,6 +178,7 @@ def judge_mitigation(
             without_held_out=tuple(one for one in held if isinstance(one, str)),
             recovered=tuple(recovered),
             cost=tuple(cost),
+            rankings=tuple(rankings),
             notes=(*mitigation.notes, *notes),
             alpha=alpha,
             record={"finished": now(), **environment()},

@@ -201,6 +201,21 @@ JUDGE = "Judgement"
     ),
     group=JUDGE,
 )
+@option(
+    "--rank",
+    metavar="NAME|FILE",
+    help="Also audit rankings before and after, for these names: race, gender, race-gender, age, or a file, as for "
+    "'weatherglass rank'.",
+    group=JUDGE,
+)
+@file_option("--queries", help="Queries of this audit, as for 'weatherglass rank'.", group=JUDGE)
+@file_option("--passages", help="Passages of this audit, with the slot {name}.", group=JUDGE)
+@file_option(
+    "--relevance",
+    multiple=True,
+    help="Table with the columns query, passage and relevance, on which nDCG@10 is measured before and after.",
+    group=JUDGE,
+)
 @alpha_option
 @where_it_runs
 def mitigate(
@@ -216,6 +231,10 @@ def mitigate(
     neutral: str,
     similarity: Sequence[Path],
     analogies: Sequence[Path],
+    rank: str | None,
+    queries: Path | None,
+    passages: Path | None,
+    relevance: Sequence[Path],
     alpha: float,
     **where: Any,
 ) -> None:
@@ -229,6 +248,10 @@ def mitigate(
 
     if output is None and not judge:
         raise WeatherglassError("nothing to do: name a file with -o FILE, or add --judge")
+    if not judge and (rank or queries or passages or relevance):
+        raise WeatherglassError(
+            "--rank, --queries, --passages and --relevance are part of a judgement; add --judge"
+        )
     judgement = None
     with progress(quiet or as_json, folder if judge else None) as bar:
         mitigation = fit(model, transforms, progress=bar, **where)
@@ -240,6 +263,10 @@ def mitigate(
                 neutral=neutral,
                 similarity=similarity,
                 analogies=analogies,
+                rank=rank,
+                queries=queries,
+                passages=passages,
+                relevance=relevance,
                 alpha=alpha,
                 folder=folder,
                 progress=bar,

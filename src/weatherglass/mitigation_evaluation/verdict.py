@@ -171,6 +171,8 @@ class Evaluation:
     """Tests without a held-out form, each with the reason."""
     recovered: tuple[BeforeAfter, ...]
     cost: tuple[BeforeAfter, ...]
+    rankings: tuple[Mapping[str, Any], ...] = ()
+    """Audits of rankings by names of two groups, before and after; the verdict does not depend on them."""
     notes: tuple[str, ...] = ()
     alpha: float = 0.05
     record: Mapping[str, Any] = field(default_factory=dict)
@@ -194,6 +196,7 @@ class Evaluation:
             "without_held_out": list(self.without_held_out),
             "recovered": [one.to_json() for one in self.recovered],
             "cost": [one.to_json() for one in self.cost],
+            "rankings": [dict(one) for one in self.rankings],
             "notes": list(self.notes),
             **self.record,
         }

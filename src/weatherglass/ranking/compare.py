@@ -221,7 +221,7 @@ class _Part:
             deciding=tuple(names[rows[place]] for place in deciding),
         )
 
-    def _without_topics(self, found: WinRate) -> dict[str, float]:
+    def _without_topics(self, found: WinRate) -> dict[str, Any]:
         """Return the smallest and the largest win rate without any one topic; empty if there is only one."""
         topics = self.scores.topic
         if len(self.scores.topics) < 2:

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from weatherglass.catalogue.names import capitalised, model_name
 from weatherglass.report.kit import render
 from weatherglass.report.layout import Bold
-from weatherglass.report.numbers import bound, effect, interval, to
+from weatherglass.report.numbers import bound, effect, interval, p_value, to
 
 PAGE = "index.html"
 WIDTH, NAME = 80, 30
@@ -38,6 +38,11 @@ def lines_of(judgement: Mapping[str, Any]) -> Iterator[str]:
     yield from _effects("d on all words of the tests", judgement["tests"])
     yield from _table("what can be recovered (chance, random transform)", judgement["recovered"], _recovered)
     yield from _table("cost of the transform", judgement["cost"], _cost)
+    if judgement.get("rankings"):
+        yield "rankings: the win rate of names of the first group; 0.5 means no preference"
+        for row in judgement["rankings"]:
+            yield from _wrapped(ranking_line(row), "  ")
+        yield ""
     for note in (*judgement["without_held_out"], *judgement["notes"]):
         yield from _wrapped(f"note: {note}", "")
     yield from _wrapped(f"The rule. {judgement['rule']}", "")
@@ -80,6 +85,17 @@ def _cost(row: Mapping[str, Any]) -> str:
 
 def _estimate(estimate: Mapping[str, float]) -> str:
     return f"{effect(estimate['value'])} {interval(estimate['low'], estimate['high'])}"
+
+
+def ranking_line(row: Mapping[str, Any]) -> str:
+    """Return both win rates and impact ratios of two groups, and the change of the win rate."""
+    before, after = row["before"], row["after"]
+    rates = " → ".join(
+        f"{effect(one['win_rate'])} {interval(one['ci_low'], one['ci_high'])}" for one in (before, after)
+    )
+    ratios = " → ".join(effect(one["impact_ratio"]) for one in (before, after))
+    change = f"{effect(row['change'])} {interval(row['low'], row['high'])}, corrected p {p_value(row['p_adjusted'])}"
+    return f"{row['x']} against {row['y']}: {rates}; change {change}; impact ratio {ratios}"
 
 
 def _wrapped(text: str, indent: str) -> list[str]:

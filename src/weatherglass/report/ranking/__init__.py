@@ -252,8 +252,8 @@ def remedies(row: GroupComparison) -> Iterator[str]:
         "that go with a group, such as schools or clubs, remain, and this audit does not vary them."
     )
     yield (
-        "Changing the vectors: 'weatherglass mitigate MODEL --with TRANSFORM --rank GROUPS' measures whether the "
-        "preference shrinks, and what it costs."
+        "Changing the vectors: 'weatherglass mitigate MODEL --with TRANSFORM --judge --rank GROUPS' measures whether "
+        "the preference shrinks, and what it costs."
     )
 
 
