@@ -32,8 +32,8 @@ def shown(cell: str, names: dict[str, Any]) -> Any:
     )
 
 
-def test_there_are_three() -> None:
-    assert {path.stem for path in NOTEBOOKS} == {"two-models", "own-test", "reliability"}
+def test_there_are_four() -> None:
+    assert {path.stem for path in NOTEBOOKS} == {"two-models", "own-test", "reliability", "rankings"}
 
 
 @pytest.mark.parametrize(
