@@ -25,7 +25,10 @@ GROUPS = {"X": ["Ann", "Eve", "Amy"], "Y": ["Ben", "Tom", "Max"], "Z": ["Kim", "
 @pytest.fixture(scope="module")
 def found() -> wg.Ranking:
     return wg.rank(
-        queries=TEXTS, passages={topic: ["{name} here", "there {name}"] for topic in TEXTS}, groups=GROUPS
+        "wordllama",
+        queries=TEXTS,
+        passages={topic: ["{name} here", "there {name}"] for topic in TEXTS},
+        groups=GROUPS,
     )
 
 
@@ -102,10 +105,11 @@ def test_unknown_columns_and_outcomes_are_refused() -> None:
 
 def test_two_stored_audits_are_compared_by_command(tmp_path: Path) -> None:
     """Test `weatherglass compare` and `report` on folders of ranking audits."""
-    words = ["rank", "--groups", "gender", "-q", "-o"]
+    words = ["rank", "wordllama", "--groups", "gender", "-q", "-o"]
     before, after = str(tmp_path / "before"), str(tmp_path / "after")
     assert CliRunner().invoke(app, [*words, before]).exit_code == 0
-    assert CliRunner().invoke(app, [*words, after, "wordllama?dim=64"]).exit_code == 0
+    words[1] = "wordllama?dim=64"
+    assert CliRunner().invoke(app, [*words, after]).exit_code == 0
     done = CliRunner().invoke(app, ["compare", before, after, "--json", "--fail-if", "worse"])
     found = json.loads(done.stdout)
     assert done.exit_code == bool(found["gate"])

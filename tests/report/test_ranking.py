@@ -28,7 +28,7 @@ GROUPS = {"X": ["Ann", "Eve", "Amy"], "Y": ["Ben", "Tom", "Max"], "Z|Q": ["Kim",
 
 @pytest.fixture(scope="module")
 def found() -> wg.Ranking:
-    return wg.rank(queries=QUERIES, passages=PASSAGES, groups=GROUPS)
+    return wg.rank("wordllama", QUERIES, PASSAGES, GROUPS)
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 4000])
