@@ -169,7 +169,7 @@ def class_names_with_two_meanings(source: Path) -> list[str]:
 
 
 def section(source: Path, before: Path | None) -> str:
-    """Return the counts of a checkout as Markdown, beside those of an earlier one where it is given."""
+    """Return the counts of a checkout as Markdown, and by room beside those of an earlier one if it is given."""
     trees = [tree for tree in (before, source) if tree is not None]
     heads = ["before", "now"] if before else ["now"]
     lines = [
@@ -193,6 +193,8 @@ def section(source: Path, before: Path | None) -> str:
         f"| {what} | {' | '.join(f'{n:,}'.replace(',', ' ') for n in numbers)} |"
         for what, numbers in counted.items()
     ]
+    if before is None:
+        return "\n".join(lines) + "\n"
     by_room = [{room.name: room for room in rooms(tree)} for tree in trees]
     lines += [
         "",

@@ -133,25 +133,24 @@ def movers(blocks: Sequence[Block], models: Sequence[str]) -> Iterator[str]:
 
 
 def turned(blocks: Sequence[Block], models: Sequence[str]) -> Iterator[str]:
-    """Yield by list and model how often half of the words flips the sign of d."""
-    yield "| list | " + " | ".join(models) + " |"
-    yield "|---" * (len(models) + 1) + "|"
-    for name in dict.fromkeys(block["list"] for block in blocks):
-        cells = []
-        for model in models:
-            found = [b for b in blocks if (b["list"], b["model"]) == (name, model)]
-            half = found[0]["halves"].get("both") if found else None
-            cells.append(f"d {effect(half['d'])}: {100 * half['turned']:.0f} %" if half else "–")
-        yield f"| {name} | ".replace("_", "\\_") + " | ".join(cells) + " |"
+    """Yield for every model in how many lists a quarter or more of random halves flip the sign of d."""
+    yield "| model | lists | lists whose sign a quarter or more of the halves flip |"
+    yield "|---|---|---|"
+    for model in models:
+        halves = [b["halves"]["both"] for b in blocks if b["model"] == model and b["halves"].get("both")]
+        yield f"| {model} | {len(halves)} | {sum(half['turned'] >= 0.25 for half in halves)} |"
 
 
-def agreement(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the generalisability of the models' ranking, by list."""
-    yield "| list | G relative | G absolute | Kendall's W |\n|---|---|---|---|"
-    for entry in entries:
-        c = entry["coefficients"]
-        name = entry["list"].replace("_", "\\_")
-        yield f"| {name} | {c['relative']:.2f} | {c['absolute']:.2f} | {c['kendall_w']:.2f} |"
+def agreement(entries: Sequence[Mapping[str, Any]]) -> str:
+    """Return in how many lists most specifications rank the models alike, and which lists they are."""
+    alike = [
+        entry["list"].replace("_", "\\_")
+        for entry in entries
+        if min(entry["coefficients"]["relative"], entry["coefficients"]["kendall_w"]) >= 0.5
+    ]
+    return (
+        f"G and W are at least 0.5 for {len(alike)} of {len(entries)} lists ({', '.join(alike) or 'none'})."
+    )
 
 
 def curves(blocks: Sequence[tuple[Block, Specifications]]) -> Iterator[str]:
@@ -189,7 +188,7 @@ def main(folder: Path) -> None:
         "outcomes": "\n".join(outcomes(blocks)),
         "movers": "\n".join(movers(blocks, models)),
         "turned": "\n".join(turned(blocks, models)),
-        "agreement": "\n".join(agreement(record["agreement"])),
+        "agreement": agreement(record["agreement"]),
         "curves": "\n".join(curves(pairs)),
     }
     page = (HERE / "multiverse.md.in").read_text(encoding="utf-8")

@@ -114,7 +114,11 @@ def _estimates(estimated: Explanations) -> str:
             for title, column in (("reproduction", "reproduction"), (pairs, preferred_model(part))):
                 place = heading.index(f"{reliability}: {column}")
                 columns.setdefault(f"{reliability}: {title}", {row[0]: row[place] for row in rows})
-    names = dict.fromkeys(name for cells in columns.values() for name in cells)
+    names = [
+        name
+        for name in dict.fromkeys(name for cells in columns.values() for name in cells)
+        if not name.startswith("pos:")
+    ]
     rows = [[name, *(cells.get(name, "") for cells in columns.values())] for name in names]
     return table(["", *columns], rows, numbers=True)
 
