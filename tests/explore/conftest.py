@@ -19,12 +19,11 @@ def serving(engine: Engine) -> Iterator[object]:
     """A server that answers for an engine until the block ends."""
     import uvicorn
 
-    from weatherglass.explore.server import MOST_CONNECTIONS, Server
+    from weatherglass.explore.server import Server
 
     start = {**start_state("weat6"), "models": list(range(len(engine.models))), "test": "weat6"}
     served = Server(engine, page(engine, start))
-    config = uvicorn.Config(served.app, log_config=None, limit_concurrency=MOST_CONNECTIONS)
-    running = uvicorn.Server(config)
+    running = uvicorn.Server(served.configuration())
     thread = threading.Thread(target=running.run, kwargs={"sockets": [served._socket]}, daemon=True)
     thread.start()
     try:

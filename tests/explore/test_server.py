@@ -9,13 +9,17 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("uvicorn")
 
+from weatherglass.errors import WeatherglassError
+from weatherglass.explore.engine import Engine
 from weatherglass.explore.server import Server
 from weatherglass.explore.state import start_state
 
@@ -129,23 +133,91 @@ def test_hostile_words_come_back_as_data(server: Server) -> None:
     assert json.loads(text)["answers"][0]["placed"][0]["word"] == HOSTILE
 
 
-def test_a_hundred_connections_do_not_end_it(server: Server) -> None:
+def test_of_a_hundred_held_connections_most_are_closed_and_the_page_answers_again(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weatherglass.explore.server.SECONDS_FOR_REQUEST", 1)
     streams = [socket.create_connection(("127.0.0.1", server.port), timeout=20) for _ in range(100)]
-    for stream in streams:
-        stream.close()
-    for _ in range(50):
-        status = ask(server, "GET", f"/{server.token}/")[0]
-        if status == 200:
-            break
-    assert status == 200
+    try:
+        for stream in streams:  # each is closed, at once or because it sends no request
+            assert _closed(stream)
+    finally:
+        for stream in streams:
+            stream.close()
+    assert ask(server, "GET", f"/{server.token}/")[0] == 200
+
+
+def _closed(stream: socket.socket) -> bool:
+    try:
+        return stream.recv(10) == b""
+    except ConnectionResetError:
+        return True
+
+
+def test_a_page_is_opened_by_a_navigation_and_asked_by_no_other_site(server: Server) -> None:
+    opening = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    assert ask(server, "GET", f"/{server.token}/", None, opening)[0] == 200
+    assert ask(server, "GET", f"/{server.token}/", None, {**opening, "Sec-Fetch-Mode": "no-cors"})[0] == 403
+    state = start_state("weat6")
+    assert ask(server, "POST", f"/{server.token}/api/state", state, opening)[0] == 403
+
+
+def test_other_users_do_not_see_the_token_in_the_arguments_of_the_browser(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Path] = []
+    monkeypatch.setattr(
+        "webbrowser.open", lambda address: opened.append(Path(address.removeprefix("file://")))
+    )
+    with server.opened_in_browser():
+        (path,) = opened
+        assert server.token not in str(path)
+        assert path.parent.stat().st_mode & 0o077 == 0
+        assert server.address in path.read_text()
+    assert not path.parent.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("file", {"name": "../../etc/passwd", "content": ""}),
+        ("file", {"name": "/etc/passwd.toml", "content": "WA=="}),
+        ("file", {"name": "x.toml", "content": "no base64"}),
+        ("file", {"name": "x.xlsx", "content": "AAAA"}),
+        ("ranking", {"queries": ["a"], "passages": ["{name}"], "groups": "/etc/passwd"}),
+        ("ranking", {"queries": ["a"], "passages": ["no slot"], "groups": "race"}),
+        ("ranking", {"queries": [], "passages": ["{name}"], "groups": "race"}),
+        ("ranking", {"queries": ["a"], "passages": ["{name}"], "groups": "race", "models": [-1]}),
+        ("multiverse", {"sets": {}}),
+        ("suggest", {"prefix": 7}),
+        ("suggest", {"prefix": "a", "model": "0"}),
+        ("neighbours", {"word": "x" * 10_000}),
+        ("copies", {"sets": HOSTILE}),
+    ],
+)
+def test_a_wrong_question_is_one_line(server: Server, name: str, given: dict[str, Any]) -> None:
+    status, text, _ = ask(server, "POST", f"/{server.token}/api/{name}", given)
+    assert status == 400
+    assert set(json.loads(text)) == {"error"}
+    assert not any(leak in text for leak in ("Traceback", "/tmp", "root:"))
+
+
+@pytest.mark.parametrize("spec", [f"vectors:{HOSTILE}", "../../etc/passwd", "hf:\x1b[2J", "=", "|"])
+def test_a_hostile_model_is_one_line(spec: str) -> None:
+    with pytest.raises(WeatherglassError) as refused:
+        Engine([spec])
+    assert "\n" not in str(refused.value)
+
+
+def _explore(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "weatherglass", "explore", "--no-browser", *arguments]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "TMPDIR": str(folder)}
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=folder, env=environment, **pipes)
 
 
 def test_ctrl_c_ends_the_command_cleanly(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "weatherglass", "explore", "--no-browser"]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with _explore(tmp_path) as process:
         assert process.stdout is not None
         address = next(line for line in process.stdout if "http://" in line).split()[-1]
         port = int(address.split(":")[2].split("/")[0])
@@ -161,3 +233,15 @@ def test_ctrl_c_ends_the_command_cleanly(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", port), timeout=5)
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("seconds", [0.4, 0.8, 1.2, 1.6, 2.0, 2.5, 3.0, 4.0])
+def test_ctrl_c_at_any_time_leaves_nothing(tmp_path: Path, seconds: float) -> None:
+    with _explore(tmp_path) as process:
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode in (0, 130)
+    assert "Traceback" not in errors
+    assert list(tmp_path.iterdir()) == []

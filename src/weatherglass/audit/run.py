@@ -246,6 +246,21 @@ class Run:
 
         return show.to_frame(list(show.verdict_rows(self.verdicts())), library)
 
+    def explore(self, models: Any = None) -> Any:
+        """Return a widget for a notebook, in which words can be typed and d and p follow.
+
+        Args:
+            models: the models to explore, as for `weatherglass.run`; by default those of this run. A run of objects
+                in memory needs the objects.
+
+        Raises:
+            MissingExtraError: if anywidget is not installed.
+            WeatherglassError: if a model of the run cannot be loaded.
+        """
+        from weatherglass.explore.widget import explore_run
+
+        return explore_run(self, models)
+
     def plot(self, kind: PlotKind = "forest", metric: str | None = None, size: str | None = None) -> Axes:
         """Draw the results with matplotlib's pyplot.
 

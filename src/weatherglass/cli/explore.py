@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
-from weatherglass.cli.command import command, flag, option
+from weatherglass.cli.command import command, file_option, flag, option
 from weatherglass.cli.options import TEST, models_argument
 
 
@@ -15,22 +16,28 @@ from weatherglass.cli.options import TEST, models_argument
         "weatherglass explore",
         "weatherglass explore vectors:glove.txt wordllama -t weat7",
         "weatherglass explore --no-browser",
+        "weatherglass explore --export explored.html",
     ),
 )
 @models_argument(
-    "A model, as for 'weatherglass run', or the folder of a run, whose models are explored; at most four. By default, "
-    "the embedded model is used."
+    "A model, as for 'weatherglass run', or the folder of a run, whose models are explored; NAME=SPEC replaces the "
+    "model of that name. At most four; by default, the embedded model."
 )
 @option(
     "-t",
     "--test",
     type=TEST,
-    default="weat6",
+    default="",
     metavar="NAME|FILE",
-    help="Test to start from: a name of the catalogue, or a file.",
+    help="Test to start from: a name of the catalogue, or a file. By default, the first test of the run, or weat6.",
+)
+@file_option(
+    "--export",
+    default=None,
+    help="Write one page of precomputed states, of all tests of the catalogue or of the one given, instead of serving.",
 )
 @flag("--no-browser", help="Print the address without opening a browser.")
-def explore(models: Sequence[str], test: str, no_browser: bool) -> None:
+def explore(models: Sequence[str], test: str, export: Path | None, no_browser: bool) -> None:
     """Type words and see effect size, exact p and interval move, on a page of this machine.
 
     The page is served on 127.0.0.1 under an address with a secret token, and fetches nothing from elsewhere. End it
@@ -42,25 +49,34 @@ def explore(models: Sequence[str], test: str, no_browser: bool) -> None:
     from weatherglass.cli.console import say
     from weatherglass.encoders import DEFAULT_MODEL
     from weatherglass.explore.engine import Engine
-    from weatherglass.explore.page import page
-    from weatherglass.explore.server import Server
+    from weatherglass.explore.of_run import specs_of, test_of
     from weatherglass.explore.state import start_state
 
-    specs: list[str] = []
-    for given in models or [DEFAULT_MODEL]:
-        folder = Path(given)
-        of_run = "\0" not in given and (folder / RECORD).is_file()
-        specs += [each["model"] for each in read_record(folder)["models"]] if of_run else [given]
-    start = start_state(test)
+    folders = [each for each in models if "\0" not in each and (Path(each) / RECORD).is_file()]
+    others = [each for each in models if each not in folders]
+    records = [read_record(Path(folder)) for folder in folders]
+    specs = [spec for record in records[1:] for spec in specs_of(record)]
+    specs = specs_of(records[0], [*specs, *others]) if records else others or [DEFAULT_MODEL]
+    first = test or (test_of(records[0]) if records else "weat6")
+    start = start_state(first)
     engine = Engine(specs)
-    start |= {"models": list(range(len(engine.models))), "test": test if test in list_tests() else ""}
+    if export is not None:
+        from weatherglass.cli.progress import progress
+        from weatherglass.explore.export import export as write_export
+
+        with progress(False, None) as bar:
+            stored = write_export(engine, export, [first] if test else (), bar)
+        many = "" if len(stored) == 1 else "s"
+        say([f"{export}: {len(stored)} test{many}, each with all words and without each word"])
+        return
+    start |= {"models": list(range(len(engine.models))), "test": first if first in list_tests() else ""}
+    from weatherglass.explore.page import page
+    from weatherglass.explore.server import Server
+
     server = Server(engine, page(engine, start))
     say(["Reading the models …"])
     engine.prepare()
     say([f"Explore: {server.address}", "Ctrl-C ends it."], whole=True)
-    if not no_browser:
-        import webbrowser
-
-        webbrowser.open(server.address)
-    server.serve()
+    with nullcontext() if no_browser else server.opened_in_browser():
+        server.serve()
     say(["Stopped."])

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 import re
 import secrets
 import socket
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weatherglass.errors import MissingExtraError, OutputError, WeatherglassError
@@ -18,6 +22,7 @@ from weatherglass.explore.words import StaleError
 from weatherglass.registry import shown
 
 if TYPE_CHECKING:
+    import uvicorn
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -26,6 +31,7 @@ HOST = "127.0.0.1"
 LARGEST_BODY = 256 * 1024
 """Bytes of a request; 800 words of 300 bytes fit."""
 MOST_CONNECTIONS = 40
+SECONDS_FOR_REQUEST = 5
 SECONDS_TO_CLOSE = 2
 HEADERS = {
     "Cache-Control": "no-store",
@@ -99,7 +105,9 @@ class Guard:
             return 403
         if any(origin not in self.origins for origin in origins):
             return 403
-        if any(site not in ("same-origin", "none") for site in sites):
+        # The file that leads the user's browser to the page is another site; it has the token.
+        opening = scope["method"] == "GET" and ("sec-fetch-mode", "navigate") in headers
+        if any(site not in ("same-origin", "none") for site in sites) and not opening:
             return 403
         if scope["method"] == "POST" and not origins:
             return 403
@@ -166,22 +174,42 @@ class Server:
         """Return the address of the page, which contains the token."""
         return f"http://{HOST}:{self.port}/{self.token}/"
 
-    def serve(self) -> None:
-        """Answer requests until Ctrl-C."""
+    def configuration(self) -> uvicorn.Config:
+        """Return how uvicorn serves the page: quietly, without web sockets, and to few connections at once."""
         import uvicorn
 
-        config = uvicorn.Config(
+        return uvicorn.Config(
             self.app,
+            http=_few_connections(),
             log_config=None,
             access_log=False,
             server_header=False,
             date_header=False,
             ws="none",
-            limit_concurrency=MOST_CONNECTIONS,
             timeout_keep_alive=10,
             timeout_graceful_shutdown=SECONDS_TO_CLOSE,
         )
-        server = uvicorn.Server(config)
+
+    @contextmanager
+    def opened_in_browser(self) -> Iterator[None]:
+        """Open the page in the user's browser; the block serves it.
+
+        Other users of the machine see the arguments of a browser, so it opens a file that only this user can read,
+        which leads to the address.
+        """
+        import webbrowser
+
+        with tempfile.TemporaryDirectory(prefix="weatherglass-") as folder:  # of mode 700
+            path = Path(folder, "explore.html")
+            path.write_text(f'<meta http-equiv="refresh" content="0;url={self.address}">\n', encoding="utf-8")
+            webbrowser.open(path.as_uri())
+            yield
+
+    def serve(self) -> None:
+        """Answer requests until Ctrl-C."""
+        import uvicorn
+
+        server = uvicorn.Server(self.configuration())
         whole = server.handle_exit
 
         def end(*given: Any) -> None:
@@ -196,6 +224,29 @@ class Server:
         finally:
             self.engine.closed = True
             self._socket.close()
+
+
+def _few_connections() -> type[asyncio.Protocol]:
+    """Return a protocol that closes connections above the limit, and those that send no request in time."""
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class FewConnections(H11Protocol):
+        """HTTP/1.1 for few connections at once."""
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            """Accept a connection, or close it at once."""
+            super().connection_made(transport)
+            if len(self.connections) > MOST_CONNECTIONS:
+                transport.abort()
+            else:
+                self.loop.call_later(SECONDS_FOR_REQUEST, self.end_if_silent)
+
+        def end_if_silent(self) -> None:
+            """Close a connection on which no request has come."""
+            if self.cycle is None and not self.transport.is_closing():
+                self.transport.abort()
+
+    return FewConnections
 
 
 def _routes(engine: Engine, html: str, token: str) -> ASGIApp:
