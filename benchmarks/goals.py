@@ -27,6 +27,12 @@ class Goal:
 
 
 GOALS: Mapping[str, Goal] = {
+    **{
+        f"keystroke at {size}, {model}, 95 %, ms": Goal(at_most=most)
+        for model in ("wordllama", "400000 × 300 float32")
+        for size, most in (("8 + 8", 50), ("25 + 25", 250))
+    },
+    "memory of the server, 400000 × 300 float32, MB": Goal(at_most=480 + 200),
     "p of 25 + 25, exact": Goal(at_most=0.25),
     "p of 25 + 25, exact, against sent-bias": Goal(at_least_times=1),
     "p of 25 + 25, exact, against scipy": Goal(at_least_times=1),

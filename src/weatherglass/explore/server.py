@@ -158,7 +158,9 @@ class Server:
             ) from None
         self.engine = engine
         self.token = secrets.token_urlsafe(24)
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self._socket = socket.socket(
+            socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
+        )  # asyncio sets TCP_NODELAY
         try:
             self._socket.bind((HOST, 0))
             self._socket.listen()

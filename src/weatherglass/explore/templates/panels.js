@@ -5,6 +5,7 @@ async function showMultiverse() {
   const found = await ask("multiverse", { ...question(), client, sequence: Date.now() });
   if (!found) return;
   if (found.error) { byId("multiverse-answer").replaceChildren(make("p", { class: "wrong" }, found.error)); return; }
+  setTimeout(stops);
   byId("multiverse-answer").replaceChildren(...found.answers.map((one) => {
     const label = answers.length > 1 || about.models.length > 1 ? make("h3", {}, about.models[one.model].label) : null;
     if (one.error) return make("div", {}, label, make("p", { class: "wrong" }, one.error));
@@ -20,24 +21,24 @@ function verseCurve(specifications) {
   const some = [...specifications].filter((one) => Number.isFinite(one.d)).sort((p, q) => p.d - q.d);
   const keys = ["similarity", "statistic", "template"];
   const levels = keys.flatMap((key) => [...new Set(some.map((one) => one[key]))].map((level) => ({ key, level })));
-  const [left, wide, high] = [150, 20, 150];
+  const [left, wide, high] = [140, 12, 130];
   const width = left + wide * some.length + 10;
   const height = high + 20 + levels.length * 15;
   const reach = Math.max(1, ...some.flatMap((one) => [one.ci_low, one.ci_high, one.d].filter(Number.isFinite).map(Math.abs)));
   const at = (d) => high / 2 - (d / reach) * (high / 2 - 6);
-  const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Effect size d of ${some.length} combinations, from ${number(some[0]?.d)} to ${number(some.at(-1)?.d)}` },
+  const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": `Effect size d of ${some.length} combinations, from ${number(some[0]?.d)} to ${number(some.at(-1)?.d)}` },
     draw("line", { class: "zero", x1: left, x2: width, y1: at(0), y2: at(0) }),
     ...[-1, 1].map((d) => draw("text", { class: "t", x: left - 8, y: at(d * Math.floor(reach)) + 4, "text-anchor": "end" }, `d = ${number(d * Math.floor(reach), 0)}`)));
   some.forEach((one, n) => {
     const x = left + wide * (n + 0.5);
     const group = draw("g", { class: one.d < 0 ? "c-neg" : "c-pos" }, draw("title", {}, `${keys.map((key) => one[key]).join(", ")}: d ${number(one.d)}, p ${pText(one.p)}`));
     if (Number.isFinite(one.ci_low) && Number.isFinite(one.ci_high)) group.append(draw("line", { class: "iv thin", x1: x, x2: x, y1: at(one.ci_low), y2: at(one.ci_high), opacity: 0.5 }));
-    group.append(draw("circle", { cx: x, cy: at(one.d), r: one.published ? 6 : 4, fill: "currentColor" }));
-    levels.forEach(({ key, level }, row) => { if (one[key] === level) group.append(draw("circle", { cx: x, cy: high + 16 + 15 * row, r: 3.5, fill: "currentColor" })); });
+    group.append(draw("circle", { cx: x, cy: at(one.d), r: one.published ? 5 : 3.5, fill: "currentColor" }));
+    levels.forEach(({ key, level }, row) => { if (one[key] === level) group.append(draw("circle", { cx: x, cy: high + 16 + 15 * row, r: 3, fill: "currentColor" })); });
     svg.append(group);
   });
   levels.forEach(({ level }, row) => svg.append(draw("text", { class: "t", x: left - 8, y: high + 20 + 15 * row, "text-anchor": "end" }, level)));
-  return make("div", { class: "scroll" }, make("figure", { class: "curve", style: `min-width:${Math.round(width * 0.8)}px` }, svg));
+  return make("div", { class: "scroll" }, make("figure", { class: "curve" }, svg));
 }
 
 let ranked = null;
@@ -63,7 +64,7 @@ function oneRanking(one) {
   const label = about.models.length > 1 ? make("h3", {}, about.models[one.model].label) : null;
   if (one.error) return make("div", {}, label, make("p", { class: "wrong" }, one.error));
   return make("div", { class: "ranked" }, label, make("p", { class: "says" }, one.sentence),
-    make("dl", { class: "facts" }, fact(`${one.x} above ${one.y}`, `${number(100 * one.win_rate, 0)} %`, ends(one.ci_low, one.ci_high) ? `95 % CI ${number(100 * one.ci_low, 0)} to ${number(100 * one.ci_high, 0)} %` : ""), fact("p", pText(one.p), `by ${one.p_method}, exchanging the names`), fact("Places apart", number(one.places, 1), `of ${one.names.length} names`)),
+    make("dl", { class: "facts" }, fact(`${one.x} above ${one.y}`, `${number(100 * one.win_rate, 0)} %`, ends(one.ci_low, one.ci_high) ? `95 % CI ${number(100 * one.ci_low, 0)} to ${number(100 * one.ci_high, 0)} %` : ""), fact("p", pText(one.p), `${["enumerate", "meet-in-the-middle", "lattice"].includes(one.p_method) ? "exact, " : ""}exchanging the names`), fact("Places apart", number(one.places, 1), `of ${one.names.length} names`)),
     placesStrip(one));
 }
 

@@ -91,6 +91,7 @@ function show() {
   if (focused) [...place.querySelectorAll("[data-word]")].find((word) => word.dataset.word === focused)?.focus();
   ROLES.forEach(mark);
   showPlaced();
+  stops();
   clearTimeout(spoken);
   spoken = setTimeout(() => { byId("spoken").textContent = answers.map((one) => `${answers.length > 1 ? `${about.models[one.model].label}: ` : ""}${one.error || one.sentence}`).join(" "); }, 900);
 }

@@ -3,6 +3,7 @@
 function put(word) {
   if (!word || state.place.includes(word)) return;
   state.place = [...state.place, word].slice(-40);
+  if (hinted) hinted.abort();
   byId("place").value = "";
   byId("place-hints").replaceChildren();
   update();
