@@ -16,7 +16,9 @@ function inRows(points, width) {
 }
 
 function strip(answer, names, toggle) {
-  const width = Math.max(300, Math.min(1140, (byId("answers").clientWidth || 1140) / (byId("answers").classList.contains("several") ? 2 : 1) - 4));
+  const room = byId("answers").clientWidth || 1140;
+  const beside = byId("answers").classList.contains("several") && room > 995;  // two columns of 30rem and their gap
+  const width = Math.max(300, Math.min(1140, (beside ? (room - 36) / 2 : room) - 4));
   const points = [
     ...(answer.scores || []).map(([role, word, score]) => ({ role, word, score, kind: role.toLowerCase() })),
     ...(answer.placed || []).map((one) => ({ role: "", word: one.word, score: one.score, kind: isOut(one.word) ? "out" : "put", of: isOut(one.word) })),
