@@ -63,7 +63,8 @@ class Walk:
         return "".join(_run_line(line) for line in text.replace("\\\n", " ").splitlines() if line.strip())
 
     def _run_python(self, text: str) -> str:
-        """Run Python as a cell of a notebook: the value of the last expression is printed."""
+        """Run Python as a cell of a notebook: the value of the last expression is printed, unless a
+        semicolon follows."""
         tree = ast.parse(text)
         for node in ast.walk(tree):
             imported = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -71,7 +72,8 @@ class Walk:
             for name in imported:
                 if name.partition(".")[0] not in PACKAGES:
                     raise WalkError(f"a step imports {name}")
-        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        quiet = text.rstrip().endswith(";")
+        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) and not quiet else None
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             exec(compile(tree, "step", "exec"), self.names)

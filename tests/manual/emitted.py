@@ -72,7 +72,7 @@ def in_german() -> list[Warning]:
 
 def in_japanese() -> list[Warning]:
     sets = (["数学", "物理"], ["芸術", "舞踏"], ["男"], ["女"])
-    return wg.run(tests=wg.test(*sets, language="ja")).warnings
+    return wg.run("wordllama", wg.test(*sets, language="ja")).warnings
 
 
 EMITTED: dict[str, Callable[[], Sequence[Warning]]] = {

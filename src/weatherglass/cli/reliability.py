@@ -277,10 +277,9 @@ def word(study: Path, word: str, every: bool, as_json: bool, folder: Path, **cho
     if as_json:
         print_json([asdict(row) for row in rows])
     elif every:
-        for row in rows:
-            click.echo(word_line(row))
+        say(map(word_line, rows))
     else:
-        click.echo(word_line(rows[0]) + _others(rows))
+        say([word_line(rows[0]) + _others(rows)])
 
 
 def word_line(row: WordScore) -> str:
