@@ -34,6 +34,8 @@ STEP = re.compile(
     r"^```(sh|python|csv|tsv|toml)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL
 )
 FILE = re.compile(r"# ([\w./-]+\.\w+)\n")
+PROGRESS = re.compile(r" so far\)$", re.MULTILINE)
+"""How a line of progress ends, which a slow machine writes each minute if standard error is not a terminal."""
 VARYING = "<!-- times differ -->\n"
 PACKAGES = {"weatherglass", "numpy", "pandas", "random", "pathlib"}
 """What the Python of a step may import."""
@@ -119,7 +121,8 @@ class _Errors(io.TextIOBase):
         self.terminal = terminal
 
     def write(self, text: str) -> int:
-        self.terminal.write("\n".join(map(_broken, text.split("\n"))))
+        if not PROGRESS.search(text):
+            self.terminal.write("\n".join(map(_broken, text.split("\n"))))
         return len(text)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from tests.cli.commands import LEAVES
+from tests.cli.schema import problems
 from tests.messages import naming
 from tests.models import HashedEncoder
 from tests.reproduce import stereoset
@@ -17,7 +18,8 @@ from tests.reproduce import stereoset
 import weatherglass
 from weatherglass.cli import app
 from weatherglass.cli.errors import EXIT_CODES
-from weatherglass.errors import OutputError
+from weatherglass.cli.manual import output_schema
+from weatherglass.errors import OutputError, UnknownNameError
 
 COMMANDS: dict[str, tuple[str, ...]] = {
     "run": ("-t", "weat6", "-o", "new"),
@@ -111,8 +113,37 @@ def test_json_is_all_that_is_printed(
     assert done.exit_code == 0, done.stderr
     content = json.loads(done.stdout, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
     assert content or name == "cache info"
+    if name not in MINUTES:
+        defs = output_schema()["$defs"]
+        assert list(problems(content, defs[name], defs)) == []
     for path in content.get("written", []) if isinstance(content, dict) else []:
         assert Path(path).exists()
+
+
+def test_the_schema_has_every_command_that_is_called_here() -> None:
+    shared = {"warning", "test", "verdict of a topic"}
+    assert set(output_schema()["$defs"]) == {*COMMANDS, *shared} - set(MINUTES)
+    printed = CliRunner().invoke(app, ["docs", "run", "--schema"], catch_exceptions=False)
+    assert json.loads(printed.output)["$ref"] == "#/$defs/run"
+    with pytest.raises(UnknownNameError, match=naming("'rum'", suggesting="run")):
+        CliRunner().invoke(app, ["docs", "rum", "--schema"], catch_exceptions=False)
+
+
+def test_the_schema_finds_what_differs() -> None:
+    result = {"p_value": 0.5, "test": "weat6"}
+    schema = {
+        "type": "object",
+        "properties": {"p_value": {"type": ["number", "null"]}, "test": {"type": "string"}},
+        "required": ["p_value", "test"],
+    }
+    assert not list(problems(result, schema, {}))
+    for changed in (
+        {"p_value": 0.5},
+        {**result, "new": 1},
+        {**result, "test": None},
+        {**result, "p_value": True},
+    ):
+        assert len(list(problems(changed, schema, {}))) == 1
 
 
 def test_the_page_of_the_command_line_states_the_same_codes() -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
-from weatherglass.cli.command import argument, command
+from weatherglass.cli.command import argument, command, flag
 from weatherglass.cli.completion import Completed, starting
 from weatherglass.cli.console import print_json, say, table, width_of
 from weatherglass.cli.options import json_option
@@ -23,7 +27,9 @@ def _topics(_: object, incomplete: str) -> list[str]:
     return starting(incomplete, topics())
 
 
-@command("docs", examples=("weatherglass docs", "weatherglass docs warnings"))
+@command(
+    "docs", examples=("weatherglass docs", "weatherglass docs warnings", "weatherglass docs run --schema")
+)
 @argument(
     "topic",
     type=Completed(_topics),
@@ -31,9 +37,13 @@ def _topics(_: object, incomplete: str) -> list[str]:
     metavar="[TOPIC]",
     help="A topic, or TOPIC#SECTION. By default, the topics are listed.",
 )
+@flag("--schema", help="Print the JSON Schema of what commands print with --json; TOPIC is then a command.")
 @json_option
-def docs(topic: str | None, as_json: bool) -> None:
+def docs(topic: str | None, schema: bool, as_json: bool) -> None:
     """Print a page of the manual, or the list of its pages."""
+    if schema:
+        print_json(schema_of(topic or ""))
+        return
     from weatherglass.manual import read_page, topics
 
     width = min(WIDTH, width_of())
@@ -57,6 +67,28 @@ def docs(topic: str | None, as_json: bool) -> None:
     say(page_lines(page.text(anchor), width))
     if named := page.topics_named(anchor):
         say(["", *wrapped(f"weatherglass docs …  {'  '.join(named)}", width)])
+
+
+@cache
+def output_schema() -> Mapping[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of the output of all commands, below $defs."""
+    text = files("weatherglass.cli").joinpath("output.schema.json").read_text(encoding="utf-8")
+    schema: Mapping[str, Any] = json.loads(text)
+    return schema
+
+
+def schema_of(command: str) -> Mapping[str, Any]:
+    """Return the schema of a command's output, or of all.
+
+    Raises:
+        UnknownNameError: if the schema has no such command; the message suggests the nearest one.
+    """
+    schema = output_schema()
+    if not command:
+        return schema
+    from weatherglass.registry import one_of
+
+    return {**schema, "$ref": f"#/$defs/{one_of('command', command, list(schema['$defs']))}"}
 
 
 def page_lines(markdown: str, width: int) -> Iterator[str]:

@@ -53,7 +53,7 @@ study_folder_option = folder_option(FOLDER, "Folder of the study, if STUDY is a 
     "init",
     examples=(
         "weatherglass reliability init study.toml --corpus corpus.txt",
-        "weatherglass reliability init study.toml --corpus old=1990.txt --corpus new=2020.txt --targets jobs.txt",
+        "weatherglass reliability init study.toml --corpus a.txt --corpus b.txt",
     ),
 )
 @argument(
