@@ -119,12 +119,10 @@ def alike(texts: Sequence[Placed]) -> list[Line]:
 
 
 def _shown(line: Line, width: int) -> str:
-    """Return the count, the text, and as many examples as fit; a text with a command to run is not cut."""
+    """Return the count, the text, and as many examples as fit; the text is not cut."""
     shown = f"{line.count:5}  {line.text}"
-    if _COMMAND in line.text:
-        return shown
-    if not line.examples or cell_len(shown) + 12 > width:
-        return shortened(shown, width)
+    if _COMMAND in line.text or not line.examples or cell_len(shown) + 12 > width:
+        return shown  # the terminal breaks it
     separator = ": "
     for place, example in enumerate(line.examples):
         more = ", …" if place + 1 < len(line.examples) else ""
