@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from tests.messages import mentions
+from tests.messages import mentions, naming
 from tests.models import HashedEncoder
 from tests.report.made_up import made_up_run
 
 from weatherglass import run
 from weatherglass.catalogue import load_tests
 from weatherglass.cli import app
-from weatherglass.errors import WeatherglassError
+from weatherglass.errors import OutputError, WeatherglassError
 from weatherglass.report import page as page_module
 
 runner = CliRunner()
@@ -95,6 +97,22 @@ def test_a_page_that_cannot_be_made_is_a_warning_and_the_results_stand(
     assert warning.values == {"page": "report.html", "reason": "the page is broken"}
     assert len(finished.results) == 1
     assert (tmp_path / "results.tsv").exists()
+
+
+def test_a_page_that_cannot_be_written_is_an_error_and_the_results_are_safe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A warning would not be seen with --quiet, and the exit code would be 0 without a page."""
+
+    def unwritable(path: Path, _: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+
+    monkeypatch.setattr(page_module, "write_whole", unwritable)
+    with pytest.raises(OutputError, match=naming(tmp_path, "1")):
+        run(HashedEncoder(), "weat1", folder=tmp_path)
+    monkeypatch.undo()
+    assert len(run(HashedEncoder(), "weat1", folder=tmp_path).results) == 1
+    assert (tmp_path / "report.html").exists()
 
 
 def test_what_compare_found_stands_in_the_page_of_two_runs(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from weatherglass.catalogue.pairs import PAIRS
 from weatherglass.catalogue.test import Test
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.encoders.in_memory import models_in
-from weatherglass.errors import WeatherglassError, has_no_room
+from weatherglass.errors import WeatherglassError
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import Metric
 from weatherglass.metrics.weat.association import Association
@@ -178,19 +178,19 @@ def _with_contexts(
 
 
 def _write_page(finished: Run, folder: RunFolder) -> list[Warning]:
-    """Write report.html; if that fails, return a warning, since the results are valid without the page.
+    """Write report.html; if it cannot be made, return a warning, since the results are valid without the page.
 
     The page is made from the run in memory, since reading a large run takes as long as writing its page.
 
     Raises:
-        NoRoomError: if the disk is full.
+        OutputError: if the file cannot be written; with --quiet, nobody would see a warning.
     """
     from weatherglass.report.page import write_page  # imports jinja2
 
     try:
         write_page(finished)
+    except OSError as error:
+        raise folder.unwritable(error) from error
     except Exception as error:
-        if has_no_room(error):
-            raise folder.unwritable(error) from error
         return [Warning.of("page-not-written", page=PAGE, reason=str(error) or type(error).__name__)]
     return []
