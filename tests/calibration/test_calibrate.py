@@ -257,6 +257,16 @@ def test_a_missing_extra_of_the_masked_model_is_one_line(
     assert not (tmp_path / "out").exists()
 
 
+def test_words_that_a_masked_model_does_not_read_are_refused_before_training(
+    study_file: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("transformers")
+    study = replace(read_study(study_file), algorithms={"masked": MaskedSettings(vocabulary=5)})
+    with pytest.raises(wg.WeatherglassError):
+        wg.calibrate(study, own_test(), pairs=PAIRS, folder=tmp_path)
+    assert not list((tmp_path / "embeddings").iterdir())
+
+
 TEMPLATE = "log-probability({target} saw the {attribute}.)"
 
 

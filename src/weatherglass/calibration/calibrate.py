@@ -28,7 +28,7 @@ from weatherglass.reliability.corpus import Corpus
 from weatherglass.reliability.study import CORPORA, EMBEDDINGS, encoded_corpora, study_folder
 from weatherglass.reliability.study_file import Study
 from weatherglass.reliability.training.embedding import Embedding, load_embedding
-from weatherglass.reliability.training.masked import model_folder
+from weatherglass.reliability.training.masked import MaskedSettings, model_folder
 from weatherglass.reliability.training.train import (
     TrainingUnit,
     check_installed,
@@ -161,7 +161,8 @@ def calibrate(
     with study_folder(folder):
         for corpus in encoded_corpora(study, folder, progress):
             for one in (test, *controls):
-                _known_sets(one, set(corpus.words))  # a mistake is reported before hours of training
+                # a mistake is reported before hours of training
+                _known_sets(one, set(corpus.words[: _tokens(study)]))
             sentences, agreeing = agreement(corpus, stereotype)
             facts[corpus.name] = {"sentences": sentences, "agreeing": agreeing, "hash": corpus.hash}
             units = _planned(study, corpus, stereotype, ordered, folder, progress)
@@ -194,6 +195,12 @@ def calibrate(
         )
         write_whole(folder / RECORD, json.dumps(calibration.to_json(), indent=1, allow_nan=False) + "\n")
     return calibration
+
+
+def _tokens(study: Study) -> int | None:
+    """Return the number of words that a masked language model reads; None if the study trains none."""
+    settings = study.algorithms.get("masked")
+    return settings.vocabulary if isinstance(settings, MaskedSettings) else None
 
 
 def _record(
