@@ -25,7 +25,6 @@ from weatherglass.reliability.regression.fit import (
     inflation,
     precision_weights,
 )
-from weatherglass.reliability.regression.reml import criterion, cross_products, reml
 from weatherglass.reliability.regression.tables import (
     estimate_cells,
     regression_table,
@@ -34,6 +33,7 @@ from weatherglass.reliability.regression.tables import (
 )
 from weatherglass.report.study.figures import save_drawing
 from weatherglass.report.study.plots import coefficient_drawing
+from weatherglass.stats.reml import criterion, cross_products, reml
 from weatherglass.warnings import Warning
 
 ORACLES = Path(__file__).parents[2] / "oracles" / "lme4"

@@ -13,7 +13,7 @@ import numpy as np
 from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
 from weatherglass.reliability.regression.features import Design
-from weatherglass.reliability.regression.reml import CrossProducts, cross_products, reml
+from weatherglass.stats.reml import CrossProducts, cross_products, reml
 from weatherglass.warnings import Warning
 
 MODELS: Mapping[str, tuple[str, ...]] = {

@@ -11,7 +11,7 @@ from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.errors import WeatherglassError
 from weatherglass.reliability.regression.features import Design
 from weatherglass.reliability.regression.fit import fit
-from weatherglass.reliability.regression.reml import criterion, cross_products, reml
+from weatherglass.stats.reml import criterion, cross_products, reml
 
 STARTS = ((0.5, 0.5, 0.5), (0.05, 2.0, 0.05), (2.0, 0.05, 2.0))
 Columns = dict[str, Vector]
