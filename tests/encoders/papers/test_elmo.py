@@ -15,7 +15,7 @@ import pytest
 from tests.encoders.papers.tiny_elmo import PlainElmo, write_elmo
 from tests.messages import mentions, naming
 
-from weatherglass.encoders import load_encoder
+from weatherglass.encoders import Input, load_encoder
 from weatherglass.encoders.papers.elmo import boundary_ids, character_ids, find_files, read_options
 from weatherglass.errors import EncoderError, SpecError
 
@@ -237,3 +237,33 @@ def test_only_the_first_sentence_matches_the_original_from_zero_state(allennlp: 
     first, second = (model.states([line.split()])[-1, 0] for line in streams[0][:2])
     np.testing.assert_allclose(first, original_top_layer(allennlp, 0), atol=1e-5)
     assert np.abs(second - original_top_layer(allennlp, 1)).max() > 1e-3  # the original carried state into it
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("number", range(0, 60, 7))
+def test_the_vector_of_a_word_at_a_span_is_the_state_of_its_token(allennlp: Path, number: int) -> None:
+    """The top layer of the original's first sentence, at the place of each word."""
+    sentence = json.loads((allennlp / "sentences.json").read_text(encoding="utf-8"))[0][0]
+    words = sentence.split()
+    number = number % len(words)
+    start = len(" ".join([*words[:number], ""])) if number else 0
+    model = load_encoder(f"elmo:{allennlp}?tokens=whitespace&layers=-1", cache=False)
+    asked = Input(sentence, (start, start + len(words[number])))
+    assert asked.word == words[number]
+    found = model.observe([asked, Input(f"He saw {sentence}", (3, 6))], "token-vectors")
+    np.testing.assert_allclose(found.matrix[0], original_top_layer(allennlp, 0)[number], atol=1e-5)
+    assert [covered.tokens for covered in found.coverage] == [(words[number],), ("saw",)]
+
+
+def test_a_span_of_several_tokens_is_pooled(folder: Path) -> None:
+    text = "A New York nurse"
+    one = {
+        pooling: load_encoder(f"elmo:{folder}?span_pooling={pooling}", cache=False)
+        .observe([Input(text, (2, 10)), Input(text, (2, 5)), Input(text, (6, 10))], "token-vectors")
+        .matrix
+        for pooling in ("mean", "first", "last")
+    }
+    both, new, york = one["mean"]
+    np.testing.assert_allclose(both, (new + york) / 2, atol=1e-6)
+    np.testing.assert_allclose(one["first"][0], new, atol=1e-6)
+    np.testing.assert_allclose(one["last"][0], york, atol=1e-6)

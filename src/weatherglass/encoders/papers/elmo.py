@@ -13,7 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.arrays import AnyMatrix, Integers
-from weatherglass.encoders.base import Coverage, Encoder
+from weatherglass.encoders.base import (
+    STATIC,
+    Asked,
+    Coverage,
+    Encoder,
+    Input,
+    Observations,
+    What,
+    check_asked,
+)
 from weatherglass.encoders.pooling import Layers, by_equal_length, pool
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.views import View
@@ -204,6 +213,20 @@ def _check_shapes(weights: dict[str, NDArray[np.float32]], options: ElmoOptions,
 BATCH: Final = 64
 
 
+def _tokens_at(asked: Input, tokens: Sequence[str]) -> list[int]:
+    """Return the numbers of the tokens that overlap the span of a text."""
+    start, end = asked.span or (0, 0)
+    found, place = [], 0
+    for number, token in enumerate(tokens):
+        first = asked.text.find(token, place)
+        if first < 0:
+            continue
+        place = first + len(token)
+        if first < end and place > start:
+            found.append(number)
+    return found
+
+
 @dataclass(slots=True, eq=False)
 class ElmoEncoder(Encoder):
     """An encoder that uses ELMo, with 1024 dimensions, or three times as many with layers=concat."""
@@ -217,6 +240,7 @@ class ElmoEncoder(Encoder):
     pooling: str
     layers: Layers
     tokens: str
+    span_pooling: str = "mean"
     _model: ElmoModel | None = field(default=None, init=False, repr=False)
 
     @classmethod
@@ -227,11 +251,12 @@ class ElmoEncoder(Encoder):
         pooling = options.choice("pooling", ("mean", "max", "last"), "mean")
         layers = Layers.parse(options.text("layers", "sum"))
         tokens = options.choice("tokens", ("words", "whitespace", "characters"), "words")
+        span_pooling = options.choice("span_pooling", ("mean", "first", "last"), "mean")
         options.done()
         options_file, weights_file = find_files(Path(spec.target).expanduser())
         network = read_options(options_file)
         layers.numbers(network.layers + 1)
-        return cls(spec, options_file, weights_file, network, pooling, layers, tokens)
+        return cls(spec, options_file, weights_file, network, pooling, layers, tokens, span_pooling)
 
     @property
     def name(self) -> str:
@@ -239,11 +264,43 @@ class ElmoEncoder(Encoder):
 
     @property
     def options(self) -> Mapping[str, str]:
-        return {"pooling": self.pooling, "layers": str(self.layers), "tokens": self.tokens}
+        own = {"pooling": self.pooling, "layers": str(self.layers), "tokens": self.tokens}
+        return own if self.span_pooling == "mean" else {**own, "span_pooling": self.span_pooling}
 
     def identity(self) -> str:
         files = [file_hash(self.options_file), file_hash(self.weights_file)]
         return hashlib.sha256(json.dumps(["elmo", files, dict(self.options)]).encode()).hexdigest()
+
+    @property
+    def gives(self) -> frozenset[What]:
+        """Return what the model gives; the vector of a word at a span is that of its tokens in the sentence."""
+        return STATIC
+
+    def observe(self, inputs: Sequence[Asked], what: What = "vectors") -> Observations:
+        if what == "vectors":
+            return Encoder.observe(self, inputs, what)
+        check_asked(self, inputs, what)
+        asked = [each for each in inputs if isinstance(each, Input)]
+        model = self._load()
+        splits = [TOKENISERS[self.tokens](each.text) for each in asked]
+        at_span = [_tokens_at(each, split) for each, split in zip(asked, splits, strict=True)]
+        numbers = self.layers.numbers(self.network.layers + 1)
+        width = model.width * (len(numbers) if self.layers.join == "concat" else 1)
+        vectors = np.full((len(asked), width), np.nan, dtype=np.float32)
+        for rows in by_equal_length([len(split) for split in splits], BATCH):
+            states = model.states([splits[row] for row in rows])
+            for place, row in enumerate(rows):
+                if at_span[row]:
+                    chosen = {"first": at_span[row][:1], "last": at_span[row][-1:]}.get(
+                        self.span_pooling, at_span[row]
+                    )
+                    means = [states[layer, place][chosen].mean(axis=0, keepdims=True) for layer in numbers]
+                    vectors[row] = self.layers.combine(means)[0]
+        covered = [
+            Coverage(tuple(split[token] for token in own), () if own else (each.word,))
+            for each, split, own in zip(asked, splits, at_span, strict=True)
+        ]
+        return Observations(inputs, what, vectors, covered)
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
         (vectors,) = self.encode_views(texts, [self.view])
