@@ -1,6 +1,6 @@
 """Simulate worlds without any association, and count how often p of CEAT and p by words are below 0.05.
 
-    python -m benchmarks.contexts [--worlds 400] [--draws 1000]
+    python -m benchmarks.contexts [--worlds 400] [--draws 1000] [--write]
 
 A word has a random vector, and each of its contexts adds noise to it. CEAT (Guo and Caliskan 2021) draws one context
 per word N times and combines the N values of d by DerSimonian and Laird. Four seconds on one core.
@@ -9,25 +9,17 @@ per word N times and combines the N values of d by DerSimonian and Laird. Four s
 from __future__ import annotations
 
 import argparse
-import math
+from pathlib import Path
 
 import numpy as np
 
 import weatherglass as wg
 from weatherglass.arrays import Matrix, Vector
+from weatherglass.stats.contexts import random_effects
 
 WORDS, CONTEXTS, WIDTH = 8, 50, 50
-
-
-def published_p(effects: Vector, variances: Vector) -> float:
-    """Return the two-sided p of the combined effect size, as published."""
-    weights = 1 / variances
-    q = (weights * effects**2).sum() - (weights * effects).sum() ** 2 / weights.sum()
-    scale = weights.sum() - (weights**2).sum() / weights.sum()
-    between = max(0.0, (q - (len(effects) - 1)) / scale)
-    combined = 1 / (variances + between)
-    z = (combined * effects).sum() / math.sqrt(combined.sum())
-    return math.erfc(abs(z) / math.sqrt(2))
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "contexts.md"
+BEGIN, END = "<!-- written: python -m benchmarks.contexts --write -->", "<!-- end -->"
 
 
 def drawn(vectors: Matrix, draws: int, random: np.random.Generator) -> tuple[Vector, Vector]:
@@ -47,22 +39,35 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--worlds", type=int, default=400)
     parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--write", action="store_true", help=f"write the table to {PAGE.name}")
     options = parser.parse_args()
     random = np.random.default_rng(0)
     sizes = [size for size in (10, 100, 1000, 10_000) if size <= options.draws]
-    rejected = dict.fromkeys(["by words", *sizes], 0)
+    words = "by words"
+    found: dict[str, list[float]] = {words: [], **{_label(size): [] for size in sizes}}
     for _ in range(options.worlds):
-        words = random.normal(size=(4 * WORDS, 1, WIDTH))
-        vectors = words + random.normal(size=(4 * WORDS, CONTEXTS, WIDTH))
+        centres = random.normal(size=(4 * WORDS, 1, WIDTH))
+        vectors = centres + random.normal(size=(4 * WORDS, CONTEXTS, WIDTH))
         means = vectors.mean(axis=1).reshape(4, WORDS, WIDTH)
-        rejected["by words"] += wg.associate(*means, trust="none").p_value <= 0.05
+        found[words].append(wg.associate(*means, trust="none").p_value)
         effects, variances = drawn(vectors, options.draws, random)
         for size in sizes:
-            rejected[size] += published_p(effects[:size], variances[:size]) <= 0.05
-    print(f"p <= 0.05 in {options.worlds} worlds without association")
-    for name, number in rejected.items():
-        label = name if isinstance(name, str) else f"CEAT, N = {name}"
-        print(f"{label:16} {number / options.worlds:6.1%}")
+            found[_label(size)].append(random_effects(effects[:size], variances[:size]).p)
+    lines = ["| p | p ≤ 0.05 | p in the first model |", "|---|---|---|"]
+    for name, values in found.items():
+        share = sum(p <= 0.05 for p in values) / len(values)
+        lines.append(f"| {name} | {100 * share:.1f} % | {values[0]:.2g} |")
+    print("\n".join(lines))
+    if options.write:
+        page = PAGE.read_text(encoding="utf-8")
+        before, _, rest = page.partition(BEGIN)
+        PAGE.write_text(
+            "\n".join([f"{before}{BEGIN}", *lines, END]) + rest.partition(END)[2], encoding="utf-8"
+        )
+
+
+def _label(size: int) -> str:
+    return f"CEAT, N = {str(size) if size < 1000 else f'{size // 1000} 000'}"
 
 
 if __name__ == "__main__":

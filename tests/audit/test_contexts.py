@@ -15,6 +15,7 @@ from tests.encoders.transformers.tiny_models import POSITIONS
 from tests.messages import naming
 
 import weatherglass as wg
+from weatherglass.audit import encode
 from weatherglass.audit.contexts import EncodedContexts, encode_contexts, read_contexts
 from weatherglass.audit.folder import CONTEXTS
 from weatherglass.catalogue import load_test
@@ -230,6 +231,62 @@ def test_bad_input_is_one_line(
     assert re.search(naming(*expected), said)
 
 
+def test_a_word_of_mixed_scripts_is_named(vectors: dict[str, Any], sentences: list[str]) -> None:
+    test = load_test("weat6")
+    mixed = "c\u0430reer"  # the second letter is Cyrillic
+    sets = {role: list(one.texts) for role, one in zip(test.roles, test.sets, strict=True)}
+    own = wg.test(**{**sets, "A": [mixed, *sets["A"]]}, name="mixed")
+    run = wg.run({"static": {**vectors, mixed: vectors["career"]}}, own, contexts=sentences)
+    (warning,) = [each for each in run.warnings if each.kind == "few-contexts"]
+    assert warning.values["words"] == [f"{mixed} (0, has Latin and Cyrillic letters)"]
+
+
+def test_two_processes_give_the_numbers_of_one(sentences: list[str], tiny_model: TinyModel) -> None:
+    spec = f"hf:{tiny_model('bert')}"
+    one, two = (
+        wg.run(spec, "weat6", contexts=sentences, per_word=4, jobs=jobs).results[0] for jobs in (1, 2)
+    )
+    assert two.value == one.value
+    assert two.notes["contexts"] == one.notes["contexts"]
+
+
+def test_a_stopped_run_encodes_only_what_is_missing(
+    sentences: list[str], tiny_model: TinyModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run stops in the third of several chunks; the next one reads neither the corpus nor the first two."""
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("\n".join(sentences), encoding="utf-8")
+    monkeypatch.setenv("WEATHERGLASS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(encode, "CHUNK", 30)
+    spec, plain = f"hf:{tiny_model('bert')}", encode._observed
+    sizes: list[int] = []
+
+    def stop_at(most: float) -> Callable[..., Any]:
+        def observed(model: Any, inputs: list[Any], what: Any) -> Any:
+            if len(sizes) == most:
+                raise KeyboardInterrupt
+            sizes.append(len(inputs))
+            return plain(model, inputs, what)
+
+        return observed
+
+    monkeypatch.setattr(encode, "_observed", stop_at(2))
+    with pytest.raises(KeyboardInterrupt):
+        wg.run(spec, "weat6", contexts=corpus, per_word=4, folder=tmp_path / "run")
+    assert sizes == [30, 30]
+    monkeypatch.setattr(encode, "_observed", stop_at(float("inf")))
+    monkeypatch.setattr(finder, "documents", lambda *_: pytest.fail("the corpus is read again"))
+    read: list[int] = []
+    model = type(load_encoder(spec, cache=False))
+    own = model.observe
+    monkeypatch.setattr(
+        model, "observe", lambda self, given, what: read.append(len(given)) or own(self, given, what)
+    )
+    run = wg.run(spec, "weat6", contexts=corpus, per_word=4, folder=tmp_path / "run")
+    assert run.record["status"] == "complete"
+    assert sum(read) == sum(sizes) - 60 - 60
+
+
 def test_one_line_is_a_corpus(vectors: dict[str, Any]) -> None:
     line = " ".join(WEAT6)
     run = wg.run({"static": vectors}, "weat6", contexts=[line])
@@ -293,3 +350,34 @@ def test_sentences_end_where_a_reader_would_end_them(text: str, sentences: list[
 def test_a_capital_and_a_script_without_spaces_match(text: str, word: str, at: int | None) -> None:
     (places,) = spans(text, word).values()
     assert [place[0] for place in places if place] == ([] if at is None else [at])
+
+
+def test_ceat_of_static_vectors_is_d_and_needs_contexts(
+    sentences: list[str], vectors: dict[str, Any]
+) -> None:
+    (alone,) = wg.run({"static": vectors}, "weat6", trust="none").results
+    (result,) = wg.run({"static": vectors}, "weat6", contexts=sentences, profile="ceat2021").results
+    assert result.value == pytest.approx(alone.value, abs=1e-12)
+    assert result.p_method.startswith("ceat2021: ")
+    assert result.notes["details"]["combined"]["between"] == 0
+    with pytest.raises(WeatherglassError, match=naming("ceat2021", "--contexts")):
+        wg.run({"static": vectors}, "weat6", profile="ceat2021")
+
+
+def test_the_contexts_that_change_d_are_shown_with_the_result(
+    sentences: list[str], tiny_model: TinyModel
+) -> None:
+    (result,) = wg.run(f"hf:{tiny_model('bert')}", "weat6", contexts=sentences, per_word=5).results
+    noted = result.notes["contexts"]
+    assert noted["used"].keys() == set(WEAT6)
+    assert max(noted["used"].values()) == 5  # the tiny model cuts some words off
+    assert noted["band"] == sorted(noted["band"])
+    assert noted["needed"] > 1
+    assert sum(noted["shares"].values()) == pytest.approx(1)
+    assert len(noted["lines"]) == 2 * sum(number > 1 for number in noted["used"].values())
+    changes = [abs(line["change"]) for line in noted["lines"]]
+    assert changes == sorted(changes, reverse=True)
+    for line in noted["lines"]:
+        left, word, right = line["line"]
+        assert word.lower() == line["word"].lower()
+        assert any(f"{left}{word}{right}" in text for text in sentences)

@@ -116,6 +116,11 @@ def run(
         synonyms,
         frozenset(metric.name for metric in selected) - {metric.name for metric in by_name},
     )
+    for profile in plan.profiles:
+        if profile.combines_draws and contexts is None:
+            raise WeatherglassError(
+                f"profile '{profile.name}' combines single sentences of each word; add --contexts CORPUS"
+            )
     if contexts is not None:
         plan = _with_contexts(plan, contexts, per_word, folder, progress or progress_here())
     workers = backend(jobs, scheduler, shared_dir)

@@ -170,7 +170,9 @@ class Audit:
         by_name = {test.name: test for test in tests}
         jobs = [(by_name[name], part, m) for (name, part), some in work.items() for m in some.values()]
         made = self._jobs(model, jobs, encodings, covariances)
-        self._evaluate(model, made, encodings.vectors, rows, len(jobs))
+        # The vectors of single contexts follow the means, so that all jobs share one array.
+        vectors = self._in_contexts.stacked() if self._in_contexts else encodings.vectors
+        self._evaluate(model, made, vectors, rows, len(jobs))
 
     def _evaluate(
         self,
@@ -241,7 +243,8 @@ class Audit:
             self._in_contexts = encode_contexts(
                 model.encoder, self.plan.contexts, texts, self.workers, self.progress
             )
-            return self._in_contexts.encodings.transformed(model.transforms)
+            self._in_contexts = self._in_contexts.transformed(model.transforms)
+            return self._in_contexts.encodings
         encoded = encode_texts(model.encoder, texts, self.workers, self.progress)
         return encoded.transformed(model.transforms)
 
@@ -282,6 +285,7 @@ class Audit:
                 (*map(as_warning, test.warnings), *warnings),
                 *(metrics, self.plan.settings, pair, self.registrations, seen),
                 read_targets(sets, encodings),
+                self._in_contexts.rows_for(test.texts) if self._in_contexts else {},
             )
 
     def _covariances(

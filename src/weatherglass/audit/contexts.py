@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,10 +18,12 @@ import numpy as np
 
 from weatherglass.arrays import Matrix
 from weatherglass.audit.encode import Encodings, observe
+from weatherglass.audit.evaluate import WordRows
 from weatherglass.audit.folder import CONTEXTS
 from weatherglass.catalogue.test import CORPUS, Test
 from weatherglass.encoders.base import Coverage, Input, Model
 from weatherglass.errors import CorpusError, EncoderError, WeatherglassError
+from weatherglass.mitigation.base import Transform
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
 from weatherglass.storage.checksum import MISMATCH, State, read_checked_json, write_checked_json
@@ -150,10 +153,28 @@ class EncodedContexts:
     """By word, its sentences in the order of these rows."""
     vectors: Matrix
 
-    def of(self, word: str) -> Matrix:
-        """Return the vectors of a word, a row per sentence."""
-        found: Matrix = self.vectors[self.rows[word]]
-        return found
+    def transformed(self, transforms: Sequence[Transform]) -> EncodedContexts:
+        """Return the vectors after applying each transform in turn, fitted on the means of its own texts."""
+        if not transforms:
+            return self
+        changes, encodings = self.encodings.fitted(transforms)
+        words = [""] * len(self.vectors)
+        for word, rows in self.rows.items():
+            for row in rows:
+                words[row] = word
+        vectors = self.vectors
+        for change in changes:
+            vectors = change(vectors, words)
+        return replace(self, encodings=encodings, vectors=vectors)
+
+    def stacked(self) -> Matrix:
+        """Return the means and then the vectors of single contexts, in one array."""
+        return np.concatenate([self.encodings.vectors, self.vectors])
+
+    def rows_for(self, texts: Iterable[str]) -> dict[str, WordRows]:
+        """Return the contexts of words, with their rows in the array of `stacked`."""
+        first = len(self.encodings.vectors)
+        return {text: WordRows([first + row for row in self.rows[text]], self.read[text]) for text in texts}
 
 
 def encode_contexts(
@@ -199,13 +220,24 @@ def _coverage(text: str, read: Sequence[Coverage], lost: Sequence[Coverage], num
     return Coverage(read[0].tokens if read else (text,), () if read else (text,), note)
 
 
+def _mixed(word: str) -> str:
+    """Return a remark if a word has letters that look alike in several scripts; it then occurs in no usual text."""
+    found = {unicodedata.name(character, "").partition(" ")[0] for character in word}
+    scripts = [script.capitalize() for script in LOOK_ALIKE if script in found]
+    return f", has {' and '.join(scripts)} letters" if len(scripts) > 1 else ""
+
+
+LOOK_ALIKE = ("LATIN", "CYRILLIC", "GREEK")
+"""Scripts with letters that look the same."""
+
+
 def context_warnings(test: Test, roles: Sequence[str], encoded: EncodedContexts) -> list[Warning]:
     """Return warnings about words of a test with few or no contexts, and about contexts that were lost."""
     sets = (one for role, one in zip(test.roles, test.sets, strict=True) if role in roles)
     texts = list(dict.fromkeys(text for one in sets for text in one.texts))
     used = {text: len(encoded.rows[text]) for text in texts}
     warnings = []
-    if few := [f"{text} ({number})" for text, number in used.items() if number < FEW]:
+    if few := [f"{text} ({number}{_mixed(text)})" for text, number in used.items() if number < FEW]:
         warnings.append(Warning.of("few-contexts", words=few, least=FEW))
     places, covered = encoded.encodings.row, encoded.encodings.coverage
     notes = {text: covered[places[text]].note for text in texts}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
@@ -20,6 +20,7 @@ from weatherglass.audit.registrations import Registration
 from weatherglass.audit.results import NO_P, Result, finite, plain_value
 from weatherglass.audit.settings import Settings, check_profile, chosen_settings
 from weatherglass.catalogue.test import Element, Test, set_roles
+from weatherglass.encoders.base import Input
 from weatherglass.encoders.in_memory import one_model_in
 from weatherglass.errors import UnitError, WeatherglassError
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
@@ -240,6 +241,45 @@ class Job:
     """Words of the test that the model's transforms were fitted on."""
     targets: TargetTexts | None = None
     """How the model splits the texts of X and Y; None unless both are measured."""
+    contexts: Mapping[str, WordRows] = field(default_factory=dict)
+    """By text, the rows of its contexts among the vectors, and the contexts; empty without contexts."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordRows:
+    """The contexts of one word that the model has read."""
+
+    rows: list[int]
+    read: list[Input]
+
+
+def with_lines(notes: Mapping[str, Any], job: Job) -> Mapping[str, Any]:
+    """Return notes with the contexts that change d most as concordance lines, in place of their numbers."""
+    described = notes.get("details", {}).get("contexts")
+    if not described:
+        return notes
+    lines = []
+    for known in job.sets:
+        for element, pulls in zip(known.elements, described["pulls"].get(known.role, []), strict=False):
+            for place, change in pulls:
+                asked = job.contexts[element.text].read[place]
+                start, end = asked.span or (0, 0)
+                text = asked.text
+                line = [text[max(0, start - WIDTH) : start], text[start:end], text[end : end + WIDTH]]
+                lines.append({"role": known.role, "word": element.word, "change": change, "line": line})
+    lines.sort(key=lambda line: -abs(line["change"]))
+    used = {element.word: len(job.contexts[element.text].rows) for k in job.sets for element in k.elements}
+    details = {name: value for name, value in notes["details"].items() if name != "contexts"}
+    kept = {name: value for name, value in described.items() if name != "pulls"}
+    return {
+        **{name: value for name, value in notes.items() if name != "details"},
+        **({"details": details} if details else {}),
+        "contexts": {**kept, "used": used, "lines": lines},
+    }
+
+
+WIDTH = 60
+"""Characters on each side of a word in a concordance line."""
 
 
 def evaluate_job(job: Job, vectors: Matrix) -> list[Result]:
@@ -257,7 +297,10 @@ def evaluate_job(job: Job, vectors: Matrix) -> list[Result]:
     if not job.part.whole:
         notes["part_of"] = list(job.test.shape)
     sets = [
-        VectorSet(known.role, vectors[known.rows], known.elements, known.category, known.unknown)
+        VectorSet(
+            *(known.role, vectors[known.rows], known.elements, known.category, known.unknown),
+            tuple(vectors[job.contexts[e.text].rows] for e in known.elements) if job.contexts else (),
+        )
         for known in job.sets
     ]
     with threadpool_limits(1):
@@ -273,7 +316,7 @@ def evaluate_job(job: Job, vectors: Matrix) -> list[Result]:
                 oov=", ".join(job.missing.words()) if notes else "",
                 fitted_words=", ".join(job.seen),
                 warnings=(*job.warnings, *result.warnings),
-                notes={**notes, **result.notes},
+                notes={**notes, **with_lines(result.notes, job)},
             )
             for result in evaluate(sets, job.metrics, job.settings, job.covariances, job.targets)
         ]

@@ -17,9 +17,10 @@ from weatherglass.catalogue.names import model_name, set_name
 from weatherglass.errors import WeatherglassError
 from weatherglass.metrics import select_metrics
 from weatherglass.metrics.weat.association import Association
-from weatherglass.metrics.weat.profiles import PROFILES, Profile
+from weatherglass.metrics.weat.profiles import OF_SCORES, Profile
 from weatherglass.metrics.weat.scores import largest_effect_size
 from weatherglass.stats.robustness import NULL_LEVELS
+from weatherglass.storage.printable import one_line
 from weatherglass.warnings import folded
 
 EXACT = ("enumerate", "meet-in-the-middle", "lattice")
@@ -283,10 +284,38 @@ def _robustness(result: Result, smallest: float | None) -> Iterator[str]:
     for d, without in sorted(left_out, key=lambda pair: sign * pair[0])[:TELLING]:
         p = f", p = {without.p_value:.3g}" if without.p_value is not None else ""
         yield f"   without the {without.kind} '{without.name}' ({without.role}): d = {d:.4f}{p}"
+    yield from _in_contexts(result)
     for size, chance in result.power.items():
         yield f"   power to detect an effect of {size} with sets of this size: {chance:.2f}"
     if result.minimum_detectable is not None:
         yield f"   the smallest effect detected with 80 % power: {result.minimum_detectable:.2f}"
+
+
+LINES = 8
+"""The number of concordance lines."""
+SIDE = 28
+"""Characters on each side of a word in a concordance line."""
+
+
+def _in_contexts(result: Result) -> Iterator[str]:
+    """Yield how d depends on the sentences of its words, if they were encoded in sentences."""
+    found = result.notes.get("contexts")
+    if not found:
+        return
+    used = sorted(found["used"].values())
+    yield f"   sentences per word: {used[0]} to {used[-1]}"
+    low, *_, high = found["band"]
+    yield f"   d with one sentence per word: 95 % of {found['draws']} draws between {low:.2f} and {high:.2f}"
+    if found["needed"] is not None:
+        yield f"   sentences per word for d within ±{found['stable']:g} in 95 % of samples: {found['needed']}"
+    if found["shares"]:
+        shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in found["shares"].items())
+        yield f"   variance of a score in one sentence (REML): {shares}"
+    if found["lines"]:
+        yield "   sentences that change d most (d minus d without them):"
+    for line in found["lines"][:LINES]:
+        left, word, right = map(one_line, line["line"])
+        yield f"   {line['change']:+.3f} {left[-SIDE:]:>{SIDE}}[{word}]{right[:SIDE]}"
 
 
 def _ends(low: float | None, high: float | None, reason: str | None) -> str:
@@ -302,7 +331,7 @@ def _reported(scores: Sequence[ElementScore], result: Result, seed: int) -> Iter
     """Yield what each profile reports for the elements, since no profile exchanges words."""
     units = unit_scores(scores, "elements")
     x, y = (_values(_of_role(units, role)) for role in "XY")
-    for profile in PROFILES.values():
+    for profile in OF_SCORES:
         significance = profile.significance(x, y, profile.alternatives[0], np.random.default_rng(seed))
         yield Reported(
             profile.name, profile.effect_size(x, y), significance.p_value, "; ".join(_why(profile, result))
@@ -326,13 +355,13 @@ def _others(result: Result, profiles: Sequence[Reported]) -> Iterator[str]:
     if not _scored_as_published(result):
         yield (
             "   Papers and other tools score and exchange single sentences, but this run exchanges words. "
-            f"For their d and p, run the test again with --profile NAME: {', '.join(PROFILES)}."
+            f"For their d and p, run the test again with --profile NAME: {', '.join(each.name for each in OF_SCORES)}."
         )
         return
     for reported in profiles:
         d, p = _rounded(reported.effect_size), _p_rounded(reported.p_value)
         yield f"   {reported.profile:<13} d = {d}  p = {p}  {reported.why}"
-    yield from (f"   {profile.name}: {profile.caution}." for profile in PROFILES.values())
+    yield from (f"   {profile.name}: {profile.caution}." for profile in OF_SCORES)
 
 
 def _value_steps(result: Result, show: Show) -> Iterator[str]:

@@ -28,6 +28,8 @@ class VectorSet:
     category: str = ""
     unknown: tuple[str, ...] = ()
     """The texts that are left out because the model does not know them."""
+    contexts: tuple[Matrix, ...] = ()
+    """The vectors of each element in its contexts, of which its vector is the mean; empty without contexts."""
 
     def __len__(self) -> int:
         return len(self.vectors)

@@ -224,6 +224,7 @@ def random_attributes(
     alpha: float = 0.05,
     ddof: int = 1,
     templates: Matrix | None = None,
+    of_contexts: Vector | None = None,
 ) -> RandomAttributes:
     """Return the crossed t-test, d∞ and the interval of d∞, which excludes 0 if and only if p ≤ alpha.
 
@@ -235,12 +236,14 @@ def random_attributes(
         ddof: delta degrees of freedom of the sd in d.
         templates: scores s(w, t) of each word in each template, if all words occur in the same 3 or more templates; a
             word's score is its mean over templates. By default, templates are fixed.
+        of_contexts: the variance of each word's score due to the sample of its own contexts. By default, contexts are
+            fixed.
     """
     if min(to_a.shape[-1], to_b.shape[-1]) < LEAST_ATTRIBUTES:
         return _left_out(Reason.TOO_FEW_ATTRIBUTES)
     if min(n_x, len(to_a) - n_x) < 2:
         return _left_out(Reason.TOO_FEW_WORDS)
-    result = crossed(to_a, to_b, n_x, ddof, templates)
+    result = crossed(to_a, to_b, n_x, ddof, templates, of_contexts)
     rho = float(result.score_reliability)
     p = float(result.p)
     if np.isnan(rho):
@@ -269,7 +272,14 @@ def _differences_vary(table: Matrix, n_x: int) -> bool:
     return bool(np.ptp(differences) > NO_SPREAD * np.abs(table).max())
 
 
-def crossed(to_a: Matrix, to_b: Matrix, n_x: int, ddof: int = 1, templates: Matrix | None = None) -> Crossed:
+def crossed(
+    to_a: Matrix,
+    to_b: Matrix,
+    n_x: int,
+    ddof: int = 1,
+    templates: Matrix | None = None,
+    of_contexts: Vector | None = None,
+) -> Crossed:
     """Compute `random_attributes` for tables with any leading axes; effects are NaN where ρ < 0.1."""
     scores = within(to_a.mean(axis=-1) - to_b.mean(axis=-1), n_x, ddof)
     scale = scores.scale
@@ -277,10 +287,12 @@ def crossed(to_a: Matrix, to_b: Matrix, n_x: int, ddof: int = 1, templates: Matr
     if templates is not None and templates.shape[-1] >= LEAST_TEMPLATES:
         factors.append(factor(templates, scale))
     noise = np.asarray(sum(part.noise for part in factors))
+    own = np.zeros(len(scores.residuals)) if of_contexts is None else of_contexts
+    every_noise = noise + own_noise(own, scale)
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = scores.squares / scale.df
-        rho = 1 - noise / variance
-        signal = np.where(rho >= LEAST_RELIABILITY, variance - noise, np.nan)
+        rho = 1 - every_noise / variance
+        signal = np.where(rho >= LEAST_RELIABILITY, variance - every_noise, np.nan)
         # V₀, the variance of Δ with nothing assumed about the effect, and its degrees of freedom.
         words = [
             np.einsum("...i,...i->...", part, part) / ((m - 1) * m)
@@ -298,7 +310,7 @@ def crossed(to_a: Matrix, to_b: Matrix, n_x: int, ddof: int = 1, templates: Matr
             [*words, *choices], [scale.n_x - 1, scale.n_y - 1, *(part.levels - 1 for part in factors)]
         )
         t = scores.difference / np.sqrt(variance_of_difference)
-        jackknifed, df = _jackknifed(scores, factors, noise, signal)
+        jackknifed, df = _jackknifed(scores, factors, every_noise, signal, own)
         overlap = noise * scale.variance_factor / signal
         variance_of_g, shrink = variance_and_shrink(scores)
         return Crossed(
@@ -315,8 +327,30 @@ def crossed(to_a: Matrix, to_b: Matrix, n_x: int, ddof: int = 1, templates: Matr
         )
 
 
+def own_noise(own: Vector, scale: Scale) -> float:
+    """Return the part of the variance of scores within X and Y that errors of single words add.
+
+    Args:
+        own: the variance of the error of each word's score, independent of those of other words.
+        scale: the sizes of X and Y.
+    """
+    x, y = own[: scale.n_x], own[scale.n_x :]
+    return float((x.sum() * (1 - 1 / len(x)) + y.sum() * (1 - 1 / len(y))) / scale.df)
+
+
+def own_noise_without_each_word(own: Vector, scale: Scale) -> Vector:
+    """Return `own_noise` without each word."""
+    x, y = own[: scale.n_x], own[scale.n_x :]
+    of_x, of_y = (part.sum() * (1 - 1 / len(part)) for part in (x, y))
+    left = [
+        (part.sum() - part) * (1 - 1 / max(1, len(part) - 1)) + other
+        for part, other in ((x, of_y), (y, of_x))
+    ]
+    return np.concatenate(left) / max(1, scale.df - 1)
+
+
 def _jackknifed(
-    scores: Within, factors: Sequence[Factor], noise: Vector, signal: Vector
+    scores: Within, factors: Sequence[Factor], noise: Vector, signal: Vector, own: Vector
 ) -> tuple[Vector, Vector]:
     """Return H and its degrees of freedom: the jackknife variance of linearised g∞ over words and factors."""
     scale = scores.scale
@@ -325,6 +359,7 @@ def _jackknifed(
     left = without_each_word(scores)
     sizes = each_words(scale, scale.n_x, scale.n_y)
     noise_left = np.asarray(sum(part.noise_without_each_word(sizes) for part in factors))
+    noise_left = noise_left + own_noise_without_each_word(own, scale)
     signal_left = left.squares / left.df - noise_left
     # Δ and τ² without each word of X, without each word of Y, and without each level of every factor.
     without = [

@@ -283,7 +283,8 @@ def _over_attributes(
         random = random_attributes_uncorrected(scores, by_attribute, named.n_x, alpha, sample.ddof)
         return random, by_attribute
     to_a, to_b = (sample.orientation * mean_by_unit(table, rows) for table in (sample.to_a, sample.to_b))
-    return random_attributes(to_a, to_b, named.n_x, alpha, sample.ddof, named.templates), by_attribute
+    random = random_attributes(to_a, to_b, named.n_x, alpha, sample.ddof, named.templates, named.of_contexts)
+    return random, by_attribute
 
 
 def null_quantiles(x: Vector, y: Vector, ddof: int, rng: np.random.Generator) -> list[float]:

@@ -19,7 +19,7 @@ from weatherglass.arrays import Matrix, Vector
 from weatherglass.catalogue import load_test
 from weatherglass.encoders import load_encoder
 from weatherglass.errors import UnknownNameError, WeatherglassError
-from weatherglass.metrics.weat.profiles import PROFILES, profile_of
+from weatherglass.metrics.weat.profiles import OF_SCORES, PROFILES, profile_of
 from weatherglass.stats import Alternative
 
 ORACLE = json.loads((Path(__file__).parents[2] / "oracles" / "wefe_weat.json").read_text())
@@ -170,14 +170,14 @@ def test_the_wefe_profile_has_wefes_effect_sizes_of_word2vec(news_vectors: Path)
     assert {r.test: r.effect_size for r in run.results} == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", list(PROFILES))
+@pytest.mark.parametrize("name", [profile.name for profile in OF_SCORES])
 def test_equal_scores_are_never_significant(name: str) -> None:
     profile = profile_of(name)
     found = profile.significance(np.ones(5), np.ones(5), profile.alternatives[0], np.random.default_rng(0))
     assert found.p_value == 1
 
 
-@pytest.mark.parametrize("name", list(PROFILES))
+@pytest.mark.parametrize("name", [profile.name for profile in OF_SCORES])
 def test_a_run_says_whose_numbers_these_are(name: str) -> None:
     run = wg.run(HashedEncoder(), tests="weat7", profile=name)
     (result,) = run.results

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from weatherglass.metrics.base import (
 from weatherglass.metrics.exchange import Exchange, Tested
 from weatherglass.metrics.sets import VectorSet, mean_by_unit, name_zero_vector, too_small, unit_numbers
 from weatherglass.metrics.weat.association import SIMILARITIES, STATISTICS, Association, select_associations
+from weatherglass.metrics.weat.contexts import CombinedDraws, InContexts, have_contexts
 from weatherglass.metrics.weat.profiles import profile_of
 from weatherglass.metrics.weat.scores import effect_size
 from weatherglass.metrics.weat.tables import (
@@ -55,12 +56,19 @@ class ScoreResample:
     permute: str
     flipped: bool
     """Whether d is negative, although |d| is reported."""
+    contexts: InContexts | None = None
+    """The vectors of words in their contexts, if there are any."""
 
     def assess(self, tested: Tested) -> Assessment:
         """Return d for fixed and random attributes, its leave-one-out values and its null distribution."""
         from weatherglass.stats.robustness import assess
 
         named = named_sample(self.tables, self.association, self.permute, self.exchange.ddof)
+        if self.contexts:
+            elements = [(s.role, e.word) for s in self.sets[:2] for e in s.elements]
+            noise = dict(zip(elements, self.contexts.noise().tolist(), strict=True))
+            units = [(role, word) for role, own in zip("XY", named.units, strict=False) for word in own]
+            named = replace(named, of_contexts=np.array([noise[unit] for unit in units]))
         words = [tuple(dict.fromkeys(e.word for e in targets.elements)) for targets in self.sets[:2]]
         by_words = self.permute == "words" and all(words)
 
@@ -165,6 +173,11 @@ class Weat:
                 units_x, units_y = (unit_numbers([e.word for e in s.elements]) for s in (x_set, y_set))
                 by_word = mean_by_unit(x, units_x), mean_by_unit(y, units_y)
             exchange = self._exchange(*by_word, context.ddof)
+        whitened = similarity.whitened
+        contexts = InContexts(sets, self.association, exchange.ddof) if have_contexts(sets) else None
+        if self.profile and profile_of(self.profile).combines_draws:
+            return self._combined(sets, elements, contexts)
+        contexts = None if whitened else contexts
         # If only attribute words have several sentences, scores differ, although their number is the same.
         apart = not (np.array_equal(exchange.x, elements.x) and np.array_equal(exchange.y, elements.y))
         value = exchange.effect_size(exchange.x, exchange.y)
@@ -185,8 +198,43 @@ class Weat:
             null=exchange,
             by_elements=ByElements(elements.effect_size(elements.x, elements.y), elements) if apart else None,
             resample=ScoreResample(
-                exchange, self.association, sets, tables, context.permute, flipped=signed < 0 < value
+                exchange,
+                self.association,
+                sets,
+                tables,
+                context.permute,
+                flipped=signed < 0 < value,
+                contexts=contexts
+                if similarity.orientation and self.association.statistic == "mean"
+                else None,
             ),
+            details={"contexts": contexts.describe()} if contexts else {},
+        )
+
+    def _combined(
+        self, sets: Sequence[VectorSet], exchange: Exchange, contexts: InContexts | None
+    ) -> Estimate:
+        """Compute the combined effect size of draws of one context per word, as a profile does.
+
+        Raises:
+            UnitError: if the words have no contexts.
+        """
+        if contexts is None or SIMILARITIES.get(self.association.similarity).whitened:
+            raise UnitError(
+                f"profile '{self.profile}' combines single contexts of each word, which needs --contexts CORPUS and a "
+                "similarity without covariances"
+            )
+        combined = contexts.combined()
+        sizes = len(sets[0].vectors), len(sets[1].vectors)
+        return Estimate(
+            info=self.info,
+            value=combined.effect_size,
+            test_statistic=math.fsum(exchange.x) - math.fsum(exchange.y),
+            ddof=exchange.ddof,
+            target_sizes=sizes,
+            attribute_sizes=(len(sets[2].vectors), len(sets[3].vectors)),
+            null=CombinedDraws(combined, sizes, self.profile),
+            details={"combined": asdict(combined)},
         )
 
     def _exchange(self, x: Vector, y: Vector, ddof: int) -> Exchange:

@@ -99,6 +99,12 @@ def without_the_observed(
     return _drawn(hits, draws, 0.0, hits, draws)
 
 
+def of_draws(*given: object) -> Significance:
+    """Refuse scores, since p as in Guo & Caliskan (2021) is computed from draws of contexts (`stats.contexts`)."""
+    del given
+    raise WeatherglassError("p of CEAT needs contexts; add --contexts CORPUS")
+
+
 def _strictly_beyond(grid: Grid) -> int:
     """Return the number of partitions with a larger sum than the observed one."""
     sums = grid.values[_all_subsets(grid.n, grid.size)].sum(axis=1)
@@ -166,6 +172,10 @@ class Profile:
     """Whether |d| is printed."""
     headline: bool = False
     """Whether the mean of |d| over all tests is printed, significant or not."""
+    combines_draws: bool = False
+    """Whether the value and p combine draws of one context per word, so that contexts are needed and scores are not
+    enough.
+    """
 
     def effect_size(self, x: Vector, y: Vector) -> float:
         """Return d with this profile's standard deviation and sign."""
@@ -264,9 +274,25 @@ PROFILES: dict[str, Profile] = {
             caution="the observed partition is not counted, so p can be 0, which is impossible in a permutation test",
             habits="word vectors; when words are missing, the other set is trimmed at random",
         ),
+        Profile(
+            "ceat2021",
+            ddof=1,
+            alternatives=("two-sided",),
+            test=of_draws,
+            draws="1 000 draws of one context per word, combined by DerSimonian and Laird; normal p",
+            caution="p counts draws as observations, so it approaches 0 with their number even without any "
+            "association (in 94 % of simulated worlds with 1 000 draws)",
+            habits=(
+                "the last piece of the word in the top layer (hf:…?span_pooling=last), and 1 000 or 10 000 sentences "
+                "per word"
+            ),
+            combines_draws=True,
+        ),
     )
 }
 """Profiles by name."""
+OF_SCORES = tuple(profile for profile in PROFILES.values() if not profile.combines_draws)
+"""The profiles whose d and p follow from the scores of words."""
 
 
 def profile_of(name: str) -> Profile:

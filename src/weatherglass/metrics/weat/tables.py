@@ -57,6 +57,8 @@ class NamedSample:
     """The number of units of X."""
     columns: tuple[Integers, Integers]
     """The unit of each element of A, and of each element of B."""
+    of_contexts: Vector | None = None
+    """The variance of each target unit's score due to the sample of its contexts; None if contexts are fixed."""
 
 
 def tables_of(

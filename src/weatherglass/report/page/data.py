@@ -148,6 +148,9 @@ def rerun_command(record: Mapping[str, Any]) -> dict[str, str]:
             arguments.append(f"{name}={value!r}")
         if value is not None and not isinstance(value, Mapping):
             options += [f"--{name}", f"{value:g}" if isinstance(value, float) else str(value)]
+    if found := record.get("contexts"):
+        options += ["--contexts", found["file"], "--per-word", str(found["per_word"])]
+        arguments += [f'contexts="{found["file"]}"', f"per_word={found['per_word']}"]
     return {"options": shlex.join(options), "arguments": ", ".join(arguments)}
 
 

@@ -13,7 +13,7 @@ async function openDetail(number, from) {
   if (opened !== r) return;
   const room = Math.min(window.innerWidth, 66 * 16);
   const width = room - (room < 700 ? 32 : 58);
-  sheet.replaceChildren(make("div", { class: "sheet" }, detailBar(r), detailHead(r, found), detailReadings(r, found), detailOthers(r), found ? detailPlots(r, found, width) : detailMissing(), detailCurve(r), detailWords(r, found), detailAgain(r), detailSettings(r, found)));
+  sheet.replaceChildren(make("div", { class: "sheet" }, detailBar(r), detailHead(r, found), detailReadings(r, found), detailOthers(r), found ? detailPlots(r, found, width) : detailMissing(), detailContexts(r, found, width), detailCurve(r), detailWords(r, found), detailAgain(r), detailSettings(r, found)));
   if (!sheet.open) sheet.showModal();
   sheet.scrollTop = 0;
   if (location.hash !== `#r${number}`) history.replaceState(null, "", `#r${number}`);
@@ -140,6 +140,22 @@ function detailOthers(r) {
       make("td", { class: "num" }, other === r ? make("b", {}, effect(other.d)) : make("a", { href: `#r${other.number}` }, effect(other.d)), " ", interval(other.ciLow, other.ciHigh), make("small", {}, `p ${pText(other.p)}, ${verdict(other)}`)))))));
 }
 
+// How d depends on the sentences of its words: a band over draws, which is no interval, and concordance lines.
+function detailContexts(r, found, width) {
+  const seen = found?.notes?.contexts;
+  if (!seen) return null;
+  const used = Object.values(seen.used);
+  const share = (part) => `${Math.round(100 * part)} %`;
+  return make("div", {}, make("h3", {}, "Sentences of the words"),
+    make("figure", {}, make("figcaption", {}, `d with one sentence per word, in ${seen.draws} draws: 95 % and 50 % of them, and their median; the line is d with all sentences. The band is not a confidence interval.`), bandPlot(seen, r.d, width)),
+    factList({
+      "Sentences per word": `${Math.min(...used)} to ${Math.max(...used)}`,
+      [`Sentences per word for d within ±${seen.stable} in 95 % of samples`]: seen.needed ?? undefined,
+      "Variance of a score in one sentence (REML)": seen.shares ? Object.entries(seen.shares).map(([name, part]) => `${name} ${share(part)}`).join(", ") : undefined,
+    }),
+    seen.lines.length && lazyDetails(`Sentences that change d most (${seen.lines.length})`, () => plainTable(["Set", "Before", "Word", "After", "d minus d without"], seen.lines.map((line) => [line.role, ...line.line, effect(line.change, 3)]))));
+}
+
 // The specification curve, if a multiverse was run on this topic and model.
 function detailCurve(r) {
   const { model } = subjects[r.subject];
@@ -150,7 +166,7 @@ function detailCurve(r) {
 // The command and the Python call that compute this row again.
 function detailAgain(r) {
   const { spec, run } = subjects[r.subject];
-  const test = tests[r.test].name.replace(/ \([A-Z0-9 ]+\)$/, "");
+  const test = tests[r.test].name.replace(/ \([A-Z0-9 ]+\)$/, "").replace(tests[r.test].context === "corpus" ? /^context-/ : "", "");
   const metric = data.metrics[r.metric];
   const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);
   const command = ["weatherglass run", quoted(spec), "-t", quoted(test), "-m", quoted(metric), run.options].filter(Boolean).join(" ");

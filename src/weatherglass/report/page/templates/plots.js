@@ -75,6 +75,18 @@ function nullPlot(quantiles, d, width, name, middle) {
   return svg;
 }
 
+// The band of d over draws of one sentence per word.
+function bandPlot(seen, d, width) {
+  const [low, quarter, middle, three, high] = seen.band;
+  const range = padded([...seen.band, d]);
+  const x = linear(...range, 14, width - 14);
+  const svg = draw("svg", { viewBox: `0 0 ${width} 52`, role: "img", "aria-label": `95 % of draws between ${effect(low)} and ${effect(high)}, median ${effect(middle)}; d ${effect(d)}` });
+  axis(svg, x, ...range, 0, 34);
+  svg.append(draw("rect", { class: "band", x: x(low), y: 10, width: x(high) - x(low), height: 14 }), draw("rect", { class: "band", x: x(quarter), y: 10, width: x(three) - x(quarter), height: 14 }),
+    draw("circle", { class: "x", cx: x(middle), cy: 17, r: 3.6 }), draw("line", { class: "observed", x1: x(d), x2: x(d), y1: 2, y2: 32 }));
+  return svg;
+}
+
 function spread(mass, from, to) {
   const last = mass.length - 1;
   const clamp = (bin) => Math.max(0, Math.min(last, bin));
