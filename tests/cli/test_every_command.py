@@ -49,6 +49,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "reproduce azarpanah2021": ("--no-sensitivity", "--model", "glove=vectors:VECTORS"),
     "reproduce nadeem2021": ("STORED", "--sentences", "SENTENCES"),
     "reproduce kurita2019": ("WORDS",),
+    "reproduce guo2021": (),
     "cache info": (),
     "cache clear": (),
     "reliability init": ("study.toml",),

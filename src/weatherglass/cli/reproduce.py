@@ -312,6 +312,53 @@ def kurita2019(scores: Path, folder: Path, quiet: bool, as_json: bool) -> None:
     _finish(paper.sheets(found), paper.claims(found), paper.lines(found), folder, quiet, as_json)
 
 
+@app.command("guo2021", examples=("weatherglass reproduce guo2021",))
+@models_option
+@option(
+    "--contexts",
+    type=FILE,
+    metavar="CORPUS",
+    help="Sentences for the given models, in any format of 'run --contexts'.",
+)
+@option(
+    "--per-word",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="Largest number of sentences per word.",
+)
+@folder_option("guo2021", "Folder for the runs, the tables and the page.")
+@seed_option
+@jobs_option
+@quiet_option
+@json_option
+def guo2021(
+    models: Sequence[str],
+    contexts: Path | None,
+    per_word: int,
+    folder: Path,
+    seed: int,
+    jobs: int,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Reproduce Table 2 of Guo & Caliskan (2021), with words in sentences of a corpus (CEAT).
+
+    Without a model, the command prints the published effect sizes and what cannot be obtained from the paper. With
+    models and a corpus, it runs the ten tests by the paper's procedure and by words.
+    """
+    from weatherglass.cli.progress import progress
+    from weatherglass.reproduce import guo2021 as paper
+    from weatherglass.reproduce import specs_by_name
+
+    specs = specs_by_name(models, "bert='hf:bert-base-cased?span_pooling=last'")
+    with progress(quiet or as_json) as bar:
+        found = paper.reproduce(specs, contexts, per_word, folder, seed, jobs, bar, command_line())
+    paper.write_reproduction(found, folder)
+    _finish(paper.sheets(found), [], paper.lines(found), folder, quiet, as_json)
+
+
 def _finish(
     sheets: Iterable[Sheet],
     claims: Iterable[Claim],
