@@ -140,7 +140,7 @@ function detailOthers(r) {
       make("td", { class: "num" }, other === r ? make("b", {}, effect(other.d)) : make("a", { href: `#r${other.number}` }, effect(other.d)), " ", interval(other.ciLow, other.ciHigh), make("small", {}, `p ${pText(other.p)}, ${verdict(other)}`)))))));
 }
 
-// How d depends on the sentences of its words: a band over draws, which is no interval, and concordance lines.
+// How d depends on the sentences of its words: a band over draws (not an interval) and concordance lines.
 function detailContexts(r, found, width) {
   const seen = found?.notes?.contexts;
   if (!seen) return null;
