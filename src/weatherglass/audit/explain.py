@@ -250,6 +250,7 @@ def _p_elements(result: Result, show: Show) -> Iterator[str]:
 def _robustness(result: Result, smallest: float | None) -> Iterator[str]:
     yield ""
     yield "5. How robust d is"
+    yield from _in_contexts(result)
     robustness = result.robustness
     if robustness is None:
         yield (
@@ -284,7 +285,6 @@ def _robustness(result: Result, smallest: float | None) -> Iterator[str]:
     for d, without in sorted(left_out, key=lambda pair: sign * pair[0])[:TELLING]:
         p = f", p = {without.p_value:.3g}" if without.p_value is not None else ""
         yield f"   without the {without.kind} '{without.name}' ({without.role}): d = {d:.4f}{p}"
-    yield from _in_contexts(result)
     for size, chance in result.power.items():
         yield f"   power to detect an effect of {size} with sets of this size: {chance:.2f}"
     if result.minimum_detectable is not None:
