@@ -53,7 +53,7 @@ def rows(options: Options) -> Iterator[Row]:
         yield from _of_model(browser, "wordllama", "wordllama", keystrokes)
         words, width = (20_000, 50) if options.quick else (WORDS, WIDTH)
         path = Path(folder, "large.bin")
-        _write_vectors(path, words, width)
+        write_vectors(path, words, width)
         yield from _of_model(browser, f"{words} × {width} float32", f"vectors:{path}", keystrokes)
 
 
@@ -105,7 +105,7 @@ def _typed(words: str, keystrokes: int) -> list[str]:
     return texts
 
 
-def _write_vectors(path: Path, words: int, width: int) -> None:
+def write_vectors(path: Path, words: int, width: int) -> None:
     """Write random vectors in word2vec's binary format: the words of the two tests, then made-up ones."""
     from weatherglass.catalogue import load_tests
 

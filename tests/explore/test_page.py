@@ -381,3 +381,33 @@ def test_every_control_is_reached_by_tab_and_has_a_name(explorer: Explorer) -> N
         )
     assert {"words-Y", "words-A", "words-B", "Sarah", "place", "multiverse", "query", "passage"} <= set(seen)
     explorer.browser.wait("document.getElementById('spoken').textContent !== ''")
+
+
+@pytest.mark.large
+def test_minilm_and_a_file_of_400_000_words_beside_each_other(
+    browser: Browser, minilm_folder: Path, tmp_path: Path
+) -> None:
+    from benchmarks.explore import write_vectors
+
+    path = tmp_path / "large.bin"
+    write_vectors(path, 400_000, 300)
+    engine = Engine([f"mini=st:{minilm_folder}", f"vectors:{path}"])
+    engine.prepare()
+    with serving(engine) as server:
+        explorer = Explorer(browser, server.address)  # type: ignore[attr-defined]
+        explorer.open()
+        explorer.fill("#words-X", "John, Paul, Mike, Bill, zzzqqq")
+        found = engine.answer(
+            {
+                **start_state("weat6"),
+                "sets": sets_with(X=["John", "Paul", "Mike", "Bill", "zzzqqq"]),
+                "models": [0, 1],
+            }
+        )["answers"]
+        assert [shown_d(explorer, n) for n in range(2)] == [effect(one["value"]) for one in found]
+        assert found[1]["unknown"] == {"X": ["zzzqqq"]}
+        explorer.browser.find("#place").send_keys("word39999")
+        explorer.browser.press(ENTER)
+        explorer.browser.wait("document.querySelectorAll('tr[data-placed=word39999]').length === 2")
+        explorer.browser.run("document.querySelectorAll('tr[data-placed] .acts button')[2].click()")
+        explorer.browser.wait("document.getElementById('near').textContent.includes('400 000')")
