@@ -19,6 +19,7 @@ EXPONENT, MEMORY, BESIDE = 1.1, 64.0, 0.10
 """Goals: the largest exponent of time, the largest growth of memory from the second to the last size in MB, and the
 largest share of time beside encoding."""
 NAMES, QUERIES, PASSAGES = 64, 100, 100
+VOCABULARY = 50_000
 WORDS = (
     "the",
     "a",
@@ -37,13 +38,13 @@ WORDS = (
 
 
 def write_background(path: Path, passages: int) -> None:
-    """Write distinct passages of 20 words each."""
+    """Write passages of 21 words each, with a vocabulary of at most `VOCABULARY` words."""
     import random
 
     draw = random.Random(0)
     with path.open("w", encoding="utf-8") as file:
         for number in range(passages):
-            file.write(f"{number} {' '.join(draw.choices(WORDS, k=20))}\n")
+            file.write(f"w{number % VOCABULARY} {' '.join(draw.choices(WORDS, k=20))}\n")
 
 
 def audit_in_process(background: str) -> None:

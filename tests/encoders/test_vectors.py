@@ -36,6 +36,15 @@ def test_a_text_is_the_mean_over_its_tokens_and_punctuation_counts(encoder: Vect
     assert vectors.dtype == np.float64
 
 
+def test_the_memory_of_texts_is_bounded(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoder_module, "MOST_SPLIT", 10)
+    encoder, fresh = VectorEncoder(path), VectorEncoder(path)
+    for start in range(0, 100, 5):
+        texts = [f"{'Amy ' * (1 + number % 3)}bob {number}" for number in range(start, start + 5)]
+        np.testing.assert_array_equal(encoder.encode(texts), fresh.encode(texts))
+        assert len(encoder._split) <= 15
+
+
 def test_unknown_words_are_left_out_and_listed(encoder: VectorEncoder) -> None:
     texts = ["Amy of Zyx", "Zyx", ""]
     vectors = encoder.encode(texts)

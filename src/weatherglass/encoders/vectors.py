@@ -42,6 +42,8 @@ METHOD = "mean over words, 1"
 
 TOKENS = ("words", "whitespace", "none")
 CASES = ("exact-then-lower", "exact", "lower")
+MOST_SPLIT = 50_000
+"""The number of texts whose words are remembered; above it, they are forgotten before the next texts."""
 SHOWN = 10
 """The largest number of words in a note."""
 GLOVE = Path(__file__).parent / "glove" / "glove.6B.50d.safetensors"
@@ -141,6 +143,8 @@ class WordEncoder(Encoder):
 
     def _look_up(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the words of each text, after finding the vector of every word that is new."""
+        if len(self._split) > MOST_SPLIT:
+            self._split.clear()
         for text in texts:
             if text not in self._split:
                 self._split[text] = self._tokenise(text)
