@@ -63,8 +63,8 @@ def main() -> None:
         )
         (workspace / "own.toml").write_text(TEST, encoding="utf-8")
         assert list(STEPS) == ["Install", "Run"], "a step that this script does not execute"
-        installed = execute("Install", {"extras": "transformers"}, job, workspace)
-        print(f"{installed.returncode}  Install with extras: transformers", flush=True)
+        installed = execute("Install", {"extras": "transformers,wordllama"}, job, workspace)
+        print(f"{installed.returncode}  Install with extras: transformers,wordllama", flush=True)
         if installed.returncode:
             sys.exit(installed.stderr)
         version = subprocess.run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from email.message import Message
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from tests.report.made_up import made_up_run
 from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.published import bibtex_entries, table
+from weatherglass.report import writing
 from weatherglass.report.statements import caveats, outcome_text, topics
 from weatherglass.report.writing import bibtex, methods_paragraph, model_card
 
@@ -23,6 +25,26 @@ def test_every_reference_has_a_bibtex_entry_of_the_same_author_and_year() -> Non
         entry = entries[key]
         assert re.search(r"year = \{(\d+)\}", entry)[1] == re.search(r"\((\d{4})\)", text)[1]  # type: ignore[index]
         assert re.search(r"author = \{([^,]+),", entry)[1] == text.split(",")[0]  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("stated", "url"),
+    [
+        ([], None),
+        (["Repository, https://example.org/weatherglass"], "https://example.org/weatherglass"),
+        (["Repository, file:///home/me", "Home, http://example.org/a}b"], None),
+    ],
+)
+def test_the_entry_of_the_software_has_its_authors_and_the_stated_address(
+    stated: list[str], url: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    described = Message()
+    for line in stated:
+        described["Project-URL"] = line
+    monkeypatch.setattr(writing, "metadata", lambda _: described)
+    entry = bibtex({}).partition("@software")[2]
+    assert "author = {{The weatherglass authors}}" in entry
+    assert (f"url = {{{url}}}" in entry) if url else ("url" not in entry)
 
 
 def test_bibtex_has_the_papers_of_the_tests_the_correction_and_the_software(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, metadata
 from typing import TYPE_CHECKING, Any
 
 from weatherglass import __version__
@@ -76,12 +77,24 @@ def bibtex(record: Mapping[str, Any]) -> str:
     known = [entries.get(key) or f"% no entry is known for: {' '.join(str(key).split())}" for key in keys]
     year = str(record.get("finished") or "")[:4]
     fields = [
+        "author = {{The weatherglass authors}}",
         "title = {weatherglass: social bias in embeddings, and how far each number can be trusted}",
         f"version = {{{record.get('weatherglass', __version__)}}}",
         *([f"year = {{{year}}}"] if year.isdigit() else []),
+        *(f"url = {{{address}}}" for address in addresses()[:1]),
     ]
     software = "@software{weatherglass,\n  " + ",\n  ".join(fields) + "\n}"
     return "\n\n".join([*known, software]) + "\n"
+
+
+def addresses() -> list[str]:
+    """Return the web addresses of the project that the metadata of the installed package states."""
+    try:
+        stated = metadata("weatherglass").get_all("Project-URL") or []
+    except PackageNotFoundError:
+        return []
+    found = (str(line).partition(",")[2].strip() for line in stated)
+    return [address for address in found if re.fullmatch(r"https?://[^\s{}%\\]+", address)]
 
 
 def methods_paragraph(results: Sequence[Result], record: Mapping[str, Any]) -> str:
