@@ -39,6 +39,8 @@ from weatherglass.progress import Progress
 
 CHUNK = 512
 """The number of texts of a costly model per job, which is the same for every backend, so that batches are equal."""
+SENTENCES = 64
+"""The number of texts per job for numbers by token, since a masked model runs once per token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ def observe(
     else:
         in_parts = getattr(model, "in_parts", isinstance(model, ModelEncoder) and model.costly)
         # Word vectors are read in one pass over their file, so they are requested all at once.
-        size = CHUNK if in_parts else max(1, len(distinct))
+        size = _per_job(what) if in_parts else max(1, len(distinct))
         for start in range(0, len(distinct), size):
             some = distinct[start : start + size]
             known |= _observed(model, some, what).by_input()
@@ -122,6 +124,10 @@ def observe(
     if len(widths) > 1:
         raise EncoderError(f"{model.name}: vectors of different widths: {sorted(widths)}")
     return Observations(distinct, what, np.array([row.values for row in rows], dtype=np.float64), coverage)
+
+
+def _per_job(what: What) -> int:
+    return SENTENCES if what in PER_TOKEN else CHUNK
 
 
 def _goes_elsewhere(model: Model) -> bool:
@@ -139,8 +145,9 @@ def _elsewhere(
     known = cached.lookup(inputs, what) if cached else {}
     missing = [asked for asked in inputs if asked not in known]
     progress.advance(len(known))
+    size = _per_job(what)
     chunks = (
-        Chunk(model.name, missing[start : start + CHUNK], what) for start in range(0, len(missing), CHUNK)
+        Chunk(model.name, missing[start : start + size], what) for start in range(0, len(missing), size)
     )
     for outcome in backend.map(observe_chunk, chunks):
         if outcome.value is None:

@@ -22,7 +22,7 @@ from weatherglass.encoders.model_files import (
     refuse_foreign_modules,
 )
 from weatherglass.encoders.spec import OptionReader
-from weatherglass.encoders.torch_model import max_tokens
+from weatherglass.encoders.tokens import max_tokens
 from weatherglass.errors import EncoderError, SpecError, UnsafeFileError
 from weatherglass.storage.child_process import Content
 from weatherglass.storage.reading import LIMIT_VARIABLE, is_folder, is_regular_file, reading, shown_size

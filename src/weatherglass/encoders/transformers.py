@@ -43,19 +43,8 @@ from weatherglass.encoders.pooling import (
 )
 from weatherglass.encoders.prompts import Prompt
 from weatherglass.encoders.spec import OptionReader, Spec
-from weatherglass.encoders.torch_model import (
-    DEVICES,
-    DTYPES,
-    Pieces,
-    Place,
-    Tokenizer,
-    TorchModel,
-    encoding,
-    has_cls_token,
-    head_of,
-    load_tokenizer,
-    max_tokens,
-)
+from weatherglass.encoders.tokens import Pieces, Place, Tokenizer, has_cls_token, max_tokens
+from weatherglass.encoders.torch_model import DEVICES, DTYPES, TorchModel, encoding, head_of, load_tokenizer
 from weatherglass.encoders.views import View
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.storage.installed import require
@@ -64,6 +53,9 @@ MOST_LAYERS = 10_000
 
 LAYER_COUNT_KEYS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 """Keys in config.json that state the number of layers above the token layer."""
+
+CAUSAL_SLACK = 1 / 8
+"""The largest share of padding in a batch for a causal model, in which a token does not see the padding after it."""
 
 NO_CONTEXT = "the first token has no context, so it has no probability"
 
@@ -380,7 +372,8 @@ class TransformerEncoder(Encoder):
             jobs += [(row, some) for some in at_once if some]
         lengths = [len(pieces[row].ids) for row, _ in jobs]
         model, padding = self._language_model, self._tokenizer.padding()
-        for batch in by_equal_length(lengths, self._batch_size, model.logits_per_batch):
+        slack = CAUSAL_SLACK if is_causal else 0.0
+        for batch in by_equal_length(lengths, self._batch_size, model.logits_per_batch, slack):
             some = [jobs[job] for job in batch]
             cells = [(copy, row, token) for copy, (row, tokens) in enumerate(some) for token in tokens]
             given = [

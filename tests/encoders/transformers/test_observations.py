@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.encoders.transformers.tiny_models import FAMILIES, LAYERS, POSITIONS
+from tests.engines import Copied
 from tests.messages import mentions, naming
 
 import weatherglass as wg
 from weatherglass.arrays import AnyMatrix
+from weatherglass.audit.encode import SENTENCES as SENTENCES_PER_JOB
 from weatherglass.audit.encode import observe
 from weatherglass.encoders import Input, load_encoder
 from weatherglass.encoders.base import Asked, What
@@ -212,6 +214,42 @@ def test_the_head_reads_only_masked_tokens(tiny_model: TinyModel) -> None:
     head.register_forward_hook(lambda _, states, __: read.append(states[0][..., 0].numel()))
     observed = model.observe(SENTENCES, "log-probabilities")
     assert sum(read) == sum(map(len, observed.values))
+
+
+@pytest.mark.parametrize("family", ["bert-masked", "gpt2-causal"])
+def test_few_logits_are_in_memory_at_once(
+    tiny_model: TinyModel, monkeypatch: pytest.MonkeyPatch, family: str
+) -> None:
+    from weatherglass.encoders import torch_model
+
+    model = encoder(tiny_model(family))
+    whole = model.observe(SENTENCES, "log-probabilities").values
+    inner = model._language_model.inner
+    most = 3 * inner.config.vocab_size
+    monkeypatch.setattr(torch_model, "LOGITS_PER_BATCH", most)
+    monkeypatch.setattr(torch_model, "LOGITS_IN_CACHE", 1)
+    made: list[int] = []
+    inner.get_output_embeddings().register_forward_hook(lambda _, __, logits: made.append(logits.numel()))
+    parts = model.observe(SENTENCES, "log-probabilities").values
+    assert max(made) <= most
+    for part, row in zip(parts, whole, strict=True):
+        np.testing.assert_allclose(part, row, atol=CLOSE)
+
+
+def test_sentences_are_divided_over_processes_without_a_change(tiny_model: TinyModel) -> None:
+    spec = f"hf:{tiny_model('bert-masked')}"
+    texts = [f"{word} {text}" for word in ("This", "people", "wasps") for text in SENTENCES[:3]] * 10
+    texts = [f"{text} {'is ' * (number % 10)}" for number, text in enumerate(texts)]
+    assert len(set(texts)) > SENTENCES_PER_JOB
+    divided = Copied()
+    one, other = (
+        observe(load_encoder(spec, cache=False), texts, "log-probabilities", backend, Silent())
+        for backend in (InProcess(), divided)
+    )
+    assert len(divided.seen) > 1
+    assert one.coverage == other.coverage
+    for found, row in zip(one.values, other.values, strict=True):
+        np.testing.assert_array_equal(found, row)
 
 
 @pytest.mark.parametrize("before_the_body", [False, True])

@@ -26,7 +26,8 @@ from weatherglass.encoders.pooling import SPAN_POOLINGS, Layers
 from weatherglass.encoders.prompts import Prompt, given_by_kind
 from weatherglass.encoders.sentence_transformers import coverage_of, words_of
 from weatherglass.encoders.spec import Spec
-from weatherglass.encoders.torch_model import Tokenizer, TorchModel, head_of, max_tokens
+from weatherglass.encoders.tokens import Tokenizer, max_tokens
+from weatherglass.encoders.torch_model import TorchModel, head_of
 from weatherglass.encoders.transformers import (
     LAYER_COUNT_KEYS,
     TransformerEncoder,
