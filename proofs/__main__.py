@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-MODULES = ("neural", "static")
+MODULES = ("neural", "static", "language_models")
 """Those that run in one environment; `proofs/languages.py` has one of its own (make languages-proof)."""
 
 
