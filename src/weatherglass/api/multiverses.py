@@ -15,7 +15,17 @@ from weatherglass.catalogue.test import Test
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.encoders.in_memory import models_in
 from weatherglass.errors import WeatherglassError
-from weatherglass.multiverses.choices import CHOICES, Choices, measure, model_views, select_tests, word_lists
+from weatherglass.multiverses.choices import (
+    CHOICES,
+    LOG_PROBABILITY,
+    Choices,
+    measure,
+    model_views,
+    raw_similarity,
+    select_tests,
+    word_lists,
+)
+from weatherglass.multiverses.language_models import LanguageModelViews
 from weatherglass.multiverses.multiverse import Multiverse, run_multiverse
 from weatherglass.parallel import backend
 from weatherglass.progress import Progress, check_progress, progress_here
@@ -59,7 +69,9 @@ def multiverse(
         folder: the folder for results and curves; results that it already has are not computed again.
         progress: notified of the progress of the work.
         command: the words of the command line, for the record.
-        changes: other fields of `Choices`, such as similarities=("cosine", "mahalanobis") or alpha=0.01.
+        changes: other fields of `Choices`, such as similarities=("cosine", "mahalanobis") or alpha=0.01. With
+            similarities=("log-probability",), tests of single words are run on masked language models, and template,
+            casing, pieces and score are varied.
 
     Returns:
         The specifications of each topic and model, their p, the choices that change d, and those that change the
@@ -82,11 +94,17 @@ def multiverse(
         found |= {test.name: test for test in ([item] if isinstance(item, Test) else select_tests([item]))}
     if not found:
         raise WeatherglassError("no test is given; omit tests to run all of them")
+    if chosen.of_language_models:
+        found = {name: test for name, test in found.items() if test.context == "word"}
+        if not found:
+            raise WeatherglassError(f"{LOG_PROBABILITY} makes its own sentences; use tests of single words")
     path = checked_path("folder", folder) if folder is not None else None
     lists = word_lists(list(found.values()))
     workers = backend(jobs, scheduler, shared_dir)
     known = () if workers.in_process else _registrations(chosen)
     views = [model_views(model, chosen) for model in models]
+    if chosen.of_language_models:
+        views = [LanguageModelViews.of(each, chosen) for each in views]
     record = {**call, "started": now(), **environment(), "settings": asdict(chosen)}
     shown = progress or progress_here()
     if path is None:
@@ -113,7 +131,7 @@ def _registrations(choices: Choices) -> tuple[Registration, ...]:
 
     raw = {measure(s, t).statistic for s in choices.similarities for t in choices.statistics}
     names = (
-        [(SIMILARITIES, name) for name in choices.similarities],
+        [(SIMILARITIES, raw_similarity(name)) for name in choices.similarities],
         [(STATISTICS, name) for name in sorted(raw)],
     )
     return registrations_of([*names[0], *names[1], (ESTIMATORS, choices.covariance)])

@@ -27,7 +27,7 @@ from weatherglass.cli.options import (
 from weatherglass.errors import WeatherglassError
 from weatherglass.stats import DEFAULT_CORRECTION
 
-CHOICES = "similarity,statistic,template,pooling,layers,words,seed,list"
+CHOICES = "similarity,statistic,template,pooling,layers,casing,pieces,score,words,seed,list"
 
 
 @command("multiverse", examples=("weatherglass multiverse vectors:glove.txt -t 'gender and career'",))
@@ -49,7 +49,8 @@ CHOICES = "similarity,statistic,template,pooling,layers,words,seed,list"
     type=comma_separated("metrics.weat.association:SIMILARITIES"),
     default="cosine,euclidean,manhattan",
     metavar="NAME,...",
-    help="Similarities to vary, separated by commas; mahalanobis and dot can be added.",
+    help="Similarities to vary, separated by commas; mahalanobis and dot can be added. log-probability, alone, is for "
+    "masked language models.",
 )
 @option(
     "--statistic",

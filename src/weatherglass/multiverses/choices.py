@@ -31,10 +31,15 @@ from weatherglass.progress import Progress
 from weatherglass.registry import check_number, checked_texts, checked_whole_number, one_of, unknown
 from weatherglass.storage.reading import exists
 
-CHOICES = ("similarity", "statistic", "template", "pooling", "layers", "words", "seed", "list")
+CHOICES = (
+    *("similarity", "statistic", "template", "pooling", "layers"),
+    *("casing", "pieces", "score", "words", "seed", "list"),
+)
 """All choices that can be varied; `words` means halves of the word lists, and `list` means other lists of the same
-topic.
+topic. `casing`, `pieces` and `score` are choices of log-probabilities.
 """
+LOG_PROBABILITY = "log-probability"
+"""The similarity of a word and an attribute word in a language model; it is not combined with others."""
 STATISTIC_NAMES = ("mean", "median", "nearest", "farthest", "eq2")
 
 
@@ -63,8 +68,10 @@ class Choices:
         checked_whole_number("seed", self.seed, 0)
         for choice in self.varied:
             one_of("choice", choice, CHOICES)
+        if LOG_PROBABILITY in self.similarities and len(self.similarities) > 1:
+            raise WeatherglassError(f"{LOG_PROBABILITY} has no other similarity beside it; vary it alone")
         for name in self.similarities:
-            SIMILARITIES.get(name)
+            SIMILARITIES.get(raw_similarity(name))
         for name in self.statistics:
             one_of("statistic", name, STATISTIC_NAMES)
         if not self.similarities or self.statistics in ((), ("eq2",)):
@@ -74,12 +81,22 @@ class Choices:
         if not 0 < self.alpha <= 0.5:
             raise WeatherglassError(f"alpha is {self.alpha:g}, but must be above 0 and at most 0.5")
 
+    @property
+    def of_language_models(self) -> bool:
+        """Return whether log-probabilities take the place of similarities of vectors."""
+        return self.similarities == (LOG_PROBABILITY,)
+
     def varies(self, choice: str) -> bool:
         return choice in self.varied
 
     def levels(self, choice: str, levels: Sequence[str]) -> tuple[str, ...]:
         """Return the levels in use: all of them, or the first if the choice is not varied."""
         return tuple(levels) if self.varies(choice) else tuple(levels[:1])
+
+
+def raw_similarity(name: str) -> str:
+    """Return the registered similarity; log-probabilities are dot products (`multiverses/language_models.py`)."""
+    return "dot" if name == LOG_PROBABILITY else name
 
 
 def measure(similarity: str, statistic: str) -> Association:
@@ -92,9 +109,11 @@ def measure(similarity: str, statistic: str) -> Association:
     """
     if statistic not in ("nearest", "farthest"):
         STATISTICS.get(statistic)
-        return Association(similarity, statistic)
-    is_similarity = SIMILARITIES.get(similarity).orientation == 1
-    return Association(similarity, "max" if (statistic == "nearest") == is_similarity else "min")
+        return Association(raw_similarity(similarity), statistic)
+    is_similarity = SIMILARITIES.get(raw_similarity(similarity)).orientation == 1
+    return Association(
+        raw_similarity(similarity), "max" if (statistic == "nearest") == is_similarity else "min"
+    )
 
 
 WORD = "word"
@@ -274,10 +293,11 @@ class ModelViews:
     def identity(self) -> str:
         return combined_hash([self.name, *(model.identity for model in self.members.values())])
 
-    def encodings(
-        self, texts: Sequence[str], workers: Backend, progress: Progress
+    def of_lists(
+        self, lists: Sequence[WordList], workers: Backend, progress: Progress
     ) -> Iterator[tuple[dict[str, str], Encodings]]:
-        """Yield every view with the vectors of the texts; each model encodes each text once."""
+        """Yield every view with the vectors of the texts of some lists; each model encodes each text once."""
+        texts = [text for one in lists for test in one.tests for text in test.texts]
         for seed, model in self.members.items():
             for levels, encodings in _views(model, self.poolings, self.layers, texts, workers, progress):
                 level = {"seed": seed} if len(self.members) > 1 else {}

@@ -125,22 +125,24 @@ def run_multiverse(
         keys = {some.name: _key(model, some, choices) for some in chosen}
         missing = [some for some in chosen if keys[some.name] not in finished]
         fresh: dict[str, dict[str, Any]] = {}
-        try:
-            views = _views(model, missing, workers, progress)
-        except (OutputError, ClusterError):
-            raise
-        except WeatherglassError as error:
-            failures += [_failure(model, some, error) for some in missing]
-            continue
         failed: dict[str, dict[str, str]] = {}
-        for some, outcome in _tested(model, missing, views, choices, workers, progress, registrations):
-            if isinstance(outcome, dict):
-                fresh[some.name] = outcome
-                if journal:
-                    journal.add(keys[some.name], outcome)
-            else:
-                failed[some.name] = _failure(model, some, outcome)
-            progress.advance()
+        # In a language model, the vector of a word depends on the attribute words of its list.
+        for part in [[some] for some in missing] if choices.of_language_models else [missing]:
+            try:
+                views = _views(model, part, workers, progress)
+            except (OutputError, ClusterError):
+                raise
+            except WeatherglassError as error:
+                failed |= {some.name: _failure(model, some, error) for some in part}
+                continue
+            for some, outcome in _tested(model, part, views, choices, workers, progress, registrations):
+                if isinstance(outcome, dict):
+                    fresh[some.name] = outcome
+                    if journal:
+                        journal.add(keys[some.name], outcome)
+                else:
+                    failed[some.name] = _failure(model, some, outcome)
+                progress.advance()
         failures += [failed[some.name] for some in missing if some.name in failed]
         blocks += [
             block for some in chosen if (block := fresh.get(some.name) or finished.get(keys[some.name]))
@@ -153,10 +155,7 @@ def run_multiverse(
 def _views(
     model: ModelViews, lists: Sequence[WordList], workers: Backend, progress: Progress
 ) -> list[tuple[dict[str, str], Encodings]]:
-    if not lists:
-        return []
-    texts = [text for some in lists for test in some.tests for text in test.texts]
-    return list(model.encodings(texts, workers, progress))
+    return list(model.of_lists(lists, workers, progress)) if lists else []
 
 
 def _tested(
@@ -220,7 +219,9 @@ def assess_list(job: ListJob, vectors: Vector) -> dict[str, Any]:
             for one in scored_specifications(some, known, encodings, choices)
         ]
         record = assess(scored, known, choices)
-        halved = _halves(some, known, views[0][1], choices) if choices.varies("words") else {}
+        # Halves use the cosine, which log-probabilities do not have.
+        halves_too = choices.varies("words") and not choices.of_language_models
+        halved = _halves(some, known, views[0][1], choices) if halves_too else {}
     return {
         "model": job.model,
         "topic": some.topic,

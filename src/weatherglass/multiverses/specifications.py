@@ -22,7 +22,15 @@ from weatherglass.metrics.sets import VectorSet, mean_by_unit, name_zero_vector,
 from weatherglass.metrics.weat.association import SIMILARITIES, STATISTICS
 from weatherglass.metrics.weat.covariance import estimate_covariance
 from weatherglass.metrics.weat.tables import Tables, tables_of
-from weatherglass.multiverses.choices import SENTENCES, WORD, Choices, Setting, WordList, measure
+from weatherglass.multiverses.choices import (
+    SENTENCES,
+    WORD,
+    Choices,
+    Setting,
+    WordList,
+    measure,
+    raw_similarity,
+)
 from weatherglass.parallel.base import Place, pack
 from weatherglass.stats.interval import jackknife_variance
 from weatherglass.stats.leave_one_out import scores_without_attributes
@@ -146,14 +154,15 @@ def _of_test(
     rows_of: list[tuple[Setting, bool, Integers, Integers]] = []
     for similarity in choices.levels("similarity", choices.similarities):
         try:
-            tables = tables_of(sets, similarity, _covariances(sets, similarity, choices))
+            raw_name = raw_similarity(similarity)
+            tables = tables_of(sets, raw_name, _covariances(sets, raw_name, choices))
         except ZeroVectorError:
             raise UnitError(name_zero_vector(sets)) from None
         to_a, to_b = _by_attribute(tables)
         sorted_a, sorted_b = np.sort(to_a, axis=1), np.sort(to_b, axis=1)
         targets = (*tables.elements[0], *tables.elements[1])
         rows_of = rows_of or [(s, counted, *_rows(s, targets, known)) for s, counted in settings]
-        orientation = SIMILARITIES.get(similarity).orientation
+        orientation = SIMILARITIES.get(raw_name).orientation
         for statistic in choices.levels("statistic", choices.statistics):
             raw = measure(similarity, statistic).statistic
             association = STATISTICS.get(raw).association
@@ -278,7 +287,10 @@ def list_jobs(
     return jobs(), vectors
 
 
-FACTORS = ("similarity", "statistic", "template", "list", "pooling", "layers", "seed")
+FACTORS = (
+    *("similarity", "statistic", "template", "list", "pooling", "layers"),
+    *("casing", "pieces", "score", "seed"),
+)
 """The choices of the factorial design, in the order in which they are shown."""
 RANDOM_FACTORS = {"template": "templates", "seed": "seeds"}
 """Choices whose levels are a sample from many possible levels."""
