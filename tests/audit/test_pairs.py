@@ -13,10 +13,12 @@ import pytest
 from tests.messages import mentions, naming
 
 import weatherglass as wg
+from weatherglass.audit.explain import explain
 from weatherglass.audit.stored import load_run
 from weatherglass.catalogue.pairs import Pair, pair_test, pairs_of
-from weatherglass.encoders.base import Asked, Coverage, Encoder, Observations, What
+from weatherglass.encoders.base import Asked, Coverage, Encoder, Input, Observations, What
 from weatherglass.errors import WeatherglassError
+from weatherglass.metrics.pairs import Sentence, StereoSet
 
 TinyModel = Callable[[str], Path]
 PAIRS = [
@@ -76,6 +78,28 @@ def test_a_masked_model_is_scored_as_by_a_loop(tiny_model: TinyModel) -> None:
     stereoset = by_metric["stereoset"]
     assert stereoset.units_x == 3  # two pairs have one term
     assert {"lms", "ss", "icat"} <= set(stereoset.notes["details"])
+
+
+def test_the_stereotype_score_of_a_later_published_version_mixes_the_pieces(tiny_model: TinyModel) -> None:
+    """evaluate.py of Kaneko & Bollegala, since it has AULA, averages P(piece u) over the places of all pieces."""
+    import torch
+
+    folder = tiny_model("bert-masked")
+    tokenizer, model = loaded(folder)
+    asked = Input("The rosewasp is here .", (4, 12))
+    observed = wg.load_encoder(f"hf:{folder}", cache=False).observe([asked], "log-probabilities")
+    sentence = Sentence(observed.coverage[0].tokens, np.asarray(observed.values[0]))
+    (ours,) = StereoSet().sentence_scores([sentence], causal=False)
+    encoded = tokenizer(asked.text, return_tensors="pt")
+    ids = encoded["input_ids"]
+    places = sorted({encoded.char_to_token(n) for n in range(4, 12)})
+    given = ids.clone()
+    given[0, places] = tokenizer.mask_token_id
+    with torch.no_grad():
+        matrix = model(input_ids=given).logits[0].log_softmax(-1)[places][:, ids[0, places]]
+    assert len(sentence.tokens) == len(places) > 1
+    assert ours == pytest.approx(float(matrix.diagonal().mean()), abs=1e-5)
+    assert abs(ours - float(matrix.mean())) > 1e-2
 
 
 def test_a_causal_model_is_scored_by_all_its_tokens(tiny_model: TinyModel) -> None:
@@ -144,6 +168,28 @@ def test_a_clear_preference_is_found_and_stored(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "report.html").exists()
     other = wg.run(Liking(), pair_test("mine", [Pair(p.less, p.more) for p in pairs]), "crows-pairs")
     assert other.results[0].value == 0
+
+
+@pytest.mark.parametrize("family", ["bert-masked", "gpt2-causal"])
+def test_explain_shows_tokens_that_add_up_to_the_scores(
+    tiny_model: TinyModel, tmp_path: Path, family: str
+) -> None:
+    metrics = ["crows-pairs", *(["aul", "aula", "stereoset"] if family == "bert-masked" else [])]
+    test = pair_test("mine", PAIRS)
+    wg.run(f"hf:{tiny_model(family)}", test, metrics, folder=tmp_path / "run")
+    run = load_run(tmp_path / "run")
+    assert [result.metric for result in run.results] == metrics
+    for result in run.results:
+        for score, pair in zip(result.scores, result.notes["tokens"], strict=True):
+            added = [sum((value or 0.0) * weight for _, value, weight in sentence) for sentence in pair]
+            assert added[0] - added[1] == pytest.approx(score.score, abs=1e-6)
+        steps = explain(tmp_path / "run", "mine", metric=result.metric, about="INSECT").steps
+        (head,) = (n for n, line in enumerate(steps) if line.split() == ["X", "Y", "X", "-", "Y"])
+        rows = [line.split() for line in steps[head + 1 : steps.index("", head)]]
+        shown = sum(float(row[-1]) for row in rows if len(row) > 1)
+        assert shown == pytest.approx(result.scores[1].score, abs=1e-6)
+    with pytest.raises(WeatherglassError, match=naming("mine", "unicorn")):
+        explain(tmp_path / "run", "mine", metric="crows-pairs", about="unicorn")
 
 
 def test_pairs_that_the_model_cannot_read_are_dropped_and_listed() -> None:

@@ -12,6 +12,7 @@ from tests.messages import naming
 
 import weatherglass as wg
 from weatherglass.catalogue.test import Element, ElementSet, Test
+from weatherglass.encoders import Input
 from weatherglass.errors import WeatherglassError
 from weatherglass.metrics import select_metrics
 from weatherglass.metrics.log_probability import TEMPLATES, fill
@@ -83,6 +84,35 @@ def test_scores_are_those_of_a_loop_and_d_is_that_of_weat(tiny_model: TinyModel)
     assert result.pieces is not None
     assert max(result.pieces) > 1  # words of several pieces are scored whole
     assert run.verdicts()[0].outcome is not None
+
+
+def test_the_prior_that_the_published_code_reads_is_that_of_another_token(tiny_model: TinyModel) -> None:
+    """bias_calculator.py of Kurita et al. reads the prior of the target at the mask of the attribute."""
+    import torch
+    import transformers
+
+    folder = tiny_model("bert-masked")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModelForMaskedLM.from_pretrained(folder).eval()
+    words = ("peace", "love", "was", "here", "are", "and", "there", "The")
+    target_word, attribute_word, *_ = (word for word in words if len(tokenizer.tokenize(word)) == 1)
+    text, at, other = fill("{target} is {attribute} .", target_word, attribute_word)
+    encoded = tokenizer(text, return_tensors="pt")
+    place, elsewhere = (encoded.char_to_token(span[0]) for span in (at, other))
+    target = encoded["input_ids"][0, place]
+
+    def read(masked: list[int], where: int) -> float:
+        given = encoded["input_ids"].clone()
+        given[0, masked] = tokenizer.mask_token_id
+        with torch.no_grad():
+            return float(model(input_ids=given).logits[0, where].log_softmax(-1)[target])
+
+    likelihood, both = read([place], place), [place, elsewhere]
+    inputs = [Input(text, at), Input(text, at, hidden=other)]
+    found = wg.load_encoder(f"hf:{folder}", cache=False).observe(inputs, "log-probabilities").values
+    ours = float(found[0][0] - found[1][0])
+    assert ours == pytest.approx(likelihood - read(both, place), abs=1e-5)
+    assert abs(ours - (likelihood - read(both, elsewhere))) > 1e-2
 
 
 def test_words_that_the_model_reads_as_unknown_are_noted(tiny_model: TinyModel) -> None:

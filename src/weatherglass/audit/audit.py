@@ -215,8 +215,9 @@ class Audit:
                     (*map(as_warning, row.test.warnings), *warnings),
                     *([row.metric], settings),
                     registrations=self.registrations,
+                    notes=notes,
                 )
-                for row, sets, missing, warnings in scored.rows
+                for row, sets, missing, warnings, notes in scored.rows
             )
             self._evaluate(model, jobs, scored.array, paired)
         for row in rows:

@@ -243,6 +243,8 @@ class Job:
     """How the model splits the texts of X and Y; None unless both are measured."""
     contexts: Mapping[str, WordRows] = field(default_factory=dict)
     """By text, the rows of its contexts among the vectors, and the contexts; empty without contexts."""
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    """Further notes of the results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +318,7 @@ def evaluate_job(job: Job, vectors: Matrix) -> list[Result]:
                 oov=", ".join(job.missing.words()) if notes else "",
                 fitted_words=", ".join(job.seen),
                 warnings=(*job.warnings, *result.warnings),
-                notes={**notes, **with_lines(result.notes, job)},
+                notes={**notes, **job.notes, **with_lines(result.notes, job)},
             )
             for result in evaluate(sets, job.metrics, job.settings, job.covariances, job.targets)
         ]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -61,6 +63,7 @@ def explain(
     model: str | None = None,
     metric: str | None = None,
     digits: int = ALL_DIGITS,
+    about: str = "",
 ) -> RowExplanation:
     """Read one row of a run and explain its steps; only the folder is needed.
 
@@ -70,6 +73,8 @@ def explain(
         model: the model, if the run has several.
         metric: the metric, if the run has several.
         digits: significant digits of the numbers; by default enough to compute d and p again.
+        about: a text; the tokens of all sentence pairs that contain it are shown. By default, the tokens of the five
+            pairs with the largest difference are shown.
 
     Raises:
         WeatherglassError: if not exactly one row of the run matches.
@@ -78,8 +83,10 @@ def explain(
     show = partial(_number, digits=digits)
     position = run.find(test, model, metric)
     result = run.results[position]
+    if about and "tokens" not in result.notes:
+        raise WeatherglassError(f"'{result.test}': no tokens are stored for {result.metric}; omit --about")
     if not result.info.from_scores:
-        return RowExplanation(result, (), (), tuple(_value_steps(result, show)), ())
+        return RowExplanation(result, (), (), tuple(_value_steps(result, show, about)), ())
     scores = result.scores
     units = unit_scores(scores, result.permute)
     x, y = (_of_role(units, role) for role in "XY")
@@ -101,6 +108,8 @@ def explain(
 
 
 Units = Sequence[UnitScore]
+Token = Sequence[Any]
+"""A token's text, its log-probability or None, and the factor of that in the score of its sentence."""
 Show = Callable[[float], str]
 """A function that returns a number as text, with the chosen number of digits."""
 
@@ -364,7 +373,7 @@ def _others(result: Result, profiles: Sequence[Reported]) -> Iterator[str]:
     yield from (f"   {profile.name}: {profile.caution}." for profile in OF_SCORES)
 
 
-def _value_steps(result: Result, show: Show) -> Iterator[str]:
+def _value_steps(result: Result, show: Show, about: str) -> Iterator[str]:
     """Yield the steps of a metric other than WEAT: its scores, its value, and the value without bias."""
     yield from _head(result)
     yield f"1. Scores of {len(result.scores)} elements by {result.metric}"
@@ -372,6 +381,7 @@ def _value_steps(result: Result, show: Show) -> Iterator[str]:
     yield from (f"   {score.role}  {score.text:<{width}}  {show(score.score)}" for score in result.scores)
     if result.oov:
         yield f"   Unknown to the model: {result.oov}"
+    yield from _token_steps(result, show, about)
     yield ""
     yield f"2. Value: {show(result.value)}; without bias it is {show(result.unbiased)}"
     if result.lean:
@@ -386,6 +396,58 @@ def _value_steps(result: Result, show: Show) -> Iterator[str]:
     )
     yield from _value_robustness(result)
     yield from _warnings(result)
+
+
+def _token_steps(result: Result, show: Show, about: str) -> Iterator[str]:
+    """Yield what each token of some sentence pairs adds to the scores of the two sentences.
+
+    Raises:
+        WeatherglassError: if no pair contains `about`.
+    """
+    tokens = result.notes.get("tokens", [])
+    order = sorted(range(len(tokens)), key=lambda place: -abs(result.scores[place].score))[:MOST_TELLING]
+    if about:
+        wanted = about.casefold()
+        read = [" ".join(text for text, _, _ in second) for _, second in tokens]
+        scored = zip(result.scores, read, strict=False)
+        texts = [f"{score.text} {score.word} {other}".casefold() for score, other in scored]
+        order = [place for place, text in enumerate(texts) if wanted in text]
+        if not order:
+            raise WeatherglassError(
+                f"no sentence pair of '{result.test}' with stored tokens contains '{about}'"
+            )
+    if order:
+        yield ""
+        yield "   What each token adds to the score of its sentence; tokens without a number do not count"
+    for place in order:
+        yield f"   {result.scores[place].text}  {show(result.scores[place].score)}"
+        first, second = tokens[place]
+        width = max(len(text) for text, _, _ in (*first, *second))
+        yield f"     {'':<{width}} {'X':>12} {'Y':>12} {'X - Y':>12}"
+        for x, y in _aligned(first, second):
+            text = (x or y or ("",))[0]
+            added = _added(x), _added(y)
+            difference = None if added == (None, None) else (added[0] or 0.0) - (added[1] or 0.0)
+            cells = ("" if value is None else show(value) for value in (*added, difference))
+            yield f"     {text:<{width}} {' '.join(f'{cell:>12}' for cell in cells)}".rstrip()
+
+
+def _aligned(first: Sequence[Token], second: Sequence[Token]) -> Iterator[tuple[Token | None, Token | None]]:
+    """Yield the tokens of two sentences: a shared token of both, or a token that only one of them has."""
+    texts = [[text for text, _, _ in some] for some in (first, second)]
+    for kind, i, i_end, j, j_end in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
+        if kind == "equal":
+            yield from zip(first[i:i_end], second[j:j_end], strict=True)
+        else:
+            yield from ((token, None) for token in first[i:i_end])
+            yield from ((None, token) for token in second[j:j_end])
+
+
+def _added(token: Token | None) -> float | None:
+    """Return what a token adds to the score of its sentence; None if it does not count."""
+    if token is None or token[1] is None or not token[2]:
+        return None
+    return float(token[1] * token[2])
 
 
 def _value_robustness(result: Result) -> Iterator[str]:

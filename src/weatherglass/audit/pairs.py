@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -23,13 +23,16 @@ from weatherglass.progress import Progress
 from weatherglass.warnings import Warning
 
 SCORES: What = "scores"
+TOKENS = "tokens"
+"""The note of a result with the tokens of each pair, which `explain` reads."""
+Notes = dict[str, Any]
 
 
 @dataclass(slots=True)
 class ScoredPairs:
     """The scores of all sentences of some results, and the position of each result's scores."""
 
-    rows: list[tuple[PlannedResult, list[KnownSet], MissingWords, list[Warning]]] = field(
+    rows: list[tuple[PlannedResult, list[KnownSet], MissingWords, list[Warning], Notes]] = field(
         default_factory=list
     )
     scores: list[float] = field(default_factory=list)
@@ -129,15 +132,19 @@ def _add(
     metric = cast(PairMetric, row.metric)
     kept: list[int] = []
     columns: list[list[float]] = [[] for _ in sentences]
+    tokens: list[list[list[tuple[str, float | None, float]]]] = []
     for place, pair in enumerate(zip(*sentences, strict=True)):
         for note in {covered.note for _, covered in pair if covered.note}:
             missing.notes[note] = missing.notes.get(note, 0) + 1
         if has_scores:
             scores = [float(values[0]) if len(values) else np.nan for values, _ in pair]
         else:
-            scores = metric.sentence_scores([Sentence(c.tokens, v) for v, c in pair], causal)
+            read = [Sentence(covered.tokens, values) for values, covered in pair]
+            scores = metric.sentence_scores(read, causal)
         if np.isfinite(scores).all():
             kept.append(place)
+            if not has_scores:
+                tokens.append(list(map(_tokens, read[:2], metric.weights(read[:2], causal))))
             for column, score in zip(columns, scores, strict=True):
                 column.append(score)
     warnings = []
@@ -152,7 +159,13 @@ def _add(
         scored.scores += column
         elements = tuple(target.elements[place] for place in kept)
         sets.append(KnownSet(role, numbers, elements, target.category, lacking))
-    scored.rows.append((row, sets, missing, warnings))
+    scored.rows.append((row, sets, missing, warnings, {TOKENS: tokens} if tokens else {}))
+
+
+def _tokens(sentence: Sentence, weights: Vector) -> list[tuple[str, float | None, float]]:
+    """Return each token with its log-probability and the factor that it has in the score of the sentence."""
+    values = (None if np.isnan(value) else float(f"{value:.9g}") for value in sentence.values)
+    return list(zip(sentence.tokens, values, map(float, weights), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -243,6 +243,13 @@ def _write_text(text: str, path: Path | None, form: str) -> list[Path]:
     help="The metric, if the run has several.",
 )
 @option(
+    "--about",
+    default="",
+    metavar="TEXT",
+    help="Show the tokens of all sentence pairs that contain this text. By default, the tokens of the five pairs with "
+    "the largest difference are shown.",
+)
+@option(
     "--scale",
     type=Choice(("calibration",)),
     help="Also print the dose of a planted stereotype that gives this d on our own corpus ('weatherglass docs "
@@ -250,13 +257,19 @@ def _write_text(text: str, path: Path | None, form: str) -> list[Path]:
 )
 @json_option
 def explain(
-    run: Path, test: str, model: str | None, metric: str | None, scale: str | None, as_json: bool
+    run: Path,
+    test: str,
+    model: str | None,
+    metric: str | None,
+    about: str,
+    scale: str | None,
+    as_json: bool,
 ) -> None:
     """Print the steps from scores to effect size and p for one test, and what other tools would report."""
     from weatherglass.audit.explain import ALL_DIGITS
     from weatherglass.audit.explain import explain as explanation
 
-    explained = explanation(run, test, model, metric, ALL_DIGITS if as_json else SHOWN_DIGITS)
+    explained = explanation(run, test, model, metric, ALL_DIGITS if as_json else SHOWN_DIGITS, about)
     result = explained.result
     scaled: list[str] = []
     if scale:

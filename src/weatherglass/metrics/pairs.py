@@ -49,20 +49,40 @@ class PairMetric(ABC):
     """Whether a masked model predicts only the word that fills the template, if there is one."""
     over_units: ClassVar[bool] = False
     """Whether terms, rather than pairs, count equally."""
+    sums: ClassVar[bool] = False
+    """Whether the score of a sentence is the sum over its tokens; otherwise it is their mean."""
 
     @property
     @abstractmethod
     def name(self) -> str:
         """Return the spelling of the metric."""
 
-    @abstractmethod
-    def sentence_scores(self, pair: Sequence[Sentence], causal: bool) -> list[float]:
-        """Return a score for each sentence of a pair; NaN if a sentence has no score.
+    def counted(self, pair: Sequence[Sentence], causal: bool) -> list[list[int]]:
+        """Return the places of the tokens that the score of each sentence is computed from: all, by default.
 
         Args:
             pair: the sentences.
             causal: whether the model predicts a token from the tokens before it, rather than from all others.
         """
+        del causal
+        return [list(range(len(sentence.values))) for sentence in pair]
+
+    def weights(self, pair: Sequence[Sentence], causal: bool) -> list[Vector]:
+        """Return the factor of each token's log-probability in the score of its sentence; see `counted`."""
+        weights = []
+        for sentence, places in zip(pair, self.counted(pair, causal), strict=True):
+            known = [place for place in places if not np.isnan(sentence.values[place])]
+            weights.append(np.zeros(len(sentence.values)))
+            weights[-1][known] = 1.0 if self.sums else 1 / max(1, len(known))
+        return weights
+
+    def sentence_scores(self, pair: Sequence[Sentence], causal: bool) -> list[float]:
+        """Return a score for each sentence of a pair; NaN if no token has a probability."""
+        scores = []
+        for sentence, weights in zip(pair, self.weights(pair, causal), strict=True):
+            used = sentence.values[weights != 0]
+            scores.append(float(used.sum() if self.sums else used.mean()) if len(used) else np.nan)
+        return scores
 
     def details(self, columns: Sequence[Vector], terms: Sequence[str]) -> dict[str, Any]:
         """Return further numbers by name."""
@@ -156,6 +176,7 @@ NOT_THE_BEST = "50 means no preference; a model that knows nothing also has 50, 
 class CrowsPairs(PairMetric):
     """The pseudo-log-likelihood of the tokens that both sentences share or, for a causal model, of all tokens."""
 
+    sums = True
     info = _info(
         MASKED,
         "share of pairs whose stereotypical sentence is more probable, by the tokens that both sentences share",
@@ -168,21 +189,17 @@ class CrowsPairs(PairMetric):
     def name(self) -> str:
         return "crows-pairs"
 
-    def sentence_scores(self, pair: Sequence[Sentence], causal: bool) -> list[float]:
+    def counted(self, pair: Sequence[Sentence], causal: bool) -> list[list[int]]:
+        everything = super().counted(pair, causal)
         if causal:
-            return [_total(sentence.values) for sentence in pair]
+            return everything
         first, second = pair[:2]
         blocks = SequenceMatcher(None, first.tokens, second.tokens, autojunk=False).get_matching_blocks()
-        places = [
-            [
-                start + n
-                for start, size in zip(starts, (b.size for b in blocks), strict=True)
-                for n in range(size)
-            ]
-            for starts in ([block.a for block in blocks], [block.b for block in blocks])
+        shared = [
+            [place for start, size in own for place in range(start, start + size)]
+            for own in ([(b.a, b.size) for b in blocks], [(b.b, b.size) for b in blocks])
         ]
-        shared = [_total(sentence.values[own]) for sentence, own in zip(pair[:2], places, strict=True)]
-        return [*shared, *(_total(sentence.values) for sentence in pair[2:])]
+        return [*shared, *everything[2:]]
 
 
 @dataclass(frozen=True)
@@ -200,10 +217,6 @@ class AllUnmasked(PairMetric):
     @property
     def name(self) -> str:
         return "aul"
-
-    def sentence_scores(self, pair: Sequence[Sentence], causal: bool) -> list[float]:
-        del causal
-        return [_mean(sentence.values) for sentence in pair]
 
 
 @dataclass(frozen=True)
@@ -244,24 +257,9 @@ class StereoSet(PairMetric):
     def name(self) -> str:
         return "stereoset"
 
-    def sentence_scores(self, pair: Sequence[Sentence], causal: bool) -> list[float]:
-        del causal
-        return [_mean(sentence.values) for sentence in pair]
-
     def details(self, columns: Sequence[Vector], terms: Sequence[str]) -> dict[str, Any]:
         stereotype, anti, unrelated = columns
         return stereoset_figures(stereotype, anti, unrelated, terms)._asdict()
-
-
-def _total(values: Vector) -> float:
-    """Return the sum over tokens that have a probability; NaN if there are none."""
-    known = values[~np.isnan(values)]
-    return float(known.sum()) if len(known) else np.nan
-
-
-def _mean(values: Vector) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else np.nan
 
 
 def crows_pairs(arguments: Sequence[str], named: Mapping[str, str]) -> list[CrowsPairs]:

@@ -349,8 +349,9 @@ def _details(result: Result, alpha: float, shared: Shared) -> dict[str, Any]:
     packed: dict[str, Any] = {"p_middle": rounded(result.p_middle, 17), "certified": result.certified}
     if result.warnings:
         packed["warnings"] = [w.text for line in folded(result.warnings) for w in line.warnings]
-    if result.notes:
-        packed["notes"] = dict(result.notes)
+    # The tokens of sentence pairs are for `explain`, and would make the page large.
+    if notes := {name: note for name, note in result.notes.items() if name != "tokens"}:
+        packed["notes"] = notes
     if result.scores:
         packed |= _packed_scores(result, shared)
     if result.robustness:
