@@ -162,18 +162,12 @@ def in_order(batches: Sequence[AnyMatrix], positions: Sequence[Integers]) -> Any
 
 
 def by_equal_length(
-    lengths: Sequence[int], max_texts: int, max_tokens: int | None = None, slack: float = 0.0
+    lengths: Sequence[int], max_texts: int, max_tokens: int | None = None
 ) -> Iterator[Integers]:
-    """Yield the positions of texts of equal length, so that nothing is padded; empty texts are skipped.
-
-    With `slack`, a text may be shorter than the longest one of its batch by this share of its length.
-    """
+    """Yield the positions of texts of equal length, so that nothing is padded; empty texts are skipped."""
     sizes = np.asarray(lengths, dtype=np.int64)
-    order = np.flatnonzero(sizes > 0)
-    order = order[np.argsort(-sizes[order], kind="stable")]
-    while len(order):
-        longest = int(sizes[order[0]])
-        count = max_texts if max_tokens is None else max(1, min(max_texts, max_tokens // longest))
-        alike = int((sizes[order] >= longest * (1 - slack)).sum())
-        yield order[: min(count, alike)]
-        order = order[min(count, alike) :]
+    for length in np.unique(sizes[sizes > 0])[::-1]:
+        positions = np.flatnonzero(sizes == length)
+        count = max_texts if max_tokens is None else max(1, min(max_texts, max_tokens // int(length)))
+        for start in range(0, len(positions), count):
+            yield positions[start : start + count]

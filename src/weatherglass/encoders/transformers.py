@@ -54,9 +54,6 @@ MOST_LAYERS = 10_000
 LAYER_COUNT_KEYS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 """Keys in config.json that state the number of layers above the token layer."""
 
-CAUSAL_SLACK = 1 / 8
-"""The largest share of padding in a batch for a causal model, in which a token does not see the padding after it."""
-
 NO_CONTEXT = "the first token has no context, so it has no probability"
 
 LANGUAGE_MODEL: dict[str, frozenset[What]] = {
@@ -372,8 +369,7 @@ class TransformerEncoder(Encoder):
             jobs += [(row, some) for some in at_once if some]
         lengths = [len(pieces[row].ids) for row, _ in jobs]
         model, padding = self._language_model, self._tokenizer.padding()
-        slack = CAUSAL_SLACK if is_causal else 0.0
-        for batch in by_equal_length(lengths, self._batch_size, model.logits_per_batch, slack):
+        for batch in by_equal_length(lengths, self._batch_size, model.logits_per_batch):
             some = [jobs[job] for job in batch]
             cells = [(copy, row, token) for copy, (row, tokens) in enumerate(some) for token in tokens]
             given = [
