@@ -108,7 +108,7 @@ def judged(truth: str, seed: int) -> tuple[str, str]:
 def table(repetitions: int, outside: list[str]) -> Iterator[str]:
     """Yield the lines of the table; a truth that is found too seldom is appended to `outside`."""
     words = (CANNOT_TELL, REMOVED, HIDDEN, NOT_REMOVED)
-    yield f"| truth | {' | '.join(words)} | correct | *correct under the old rule* |"
+    yield f"| truth | {' | '.join(words)} | correct | *correct without correction before* |"
     yield "|---" * (len(words) + 3) + "|"
     for truth, right in TRUTHS.items():
         found = [judged(truth, seed) for seed in range(repetitions)]

@@ -440,9 +440,9 @@ def summary(title: str, changes: Sequence[Difference]) -> str:
     median = float(np.median([abs(change.change) for change in changes]))
     marked = sum(change.changed is True for change in changes)
     return (
-        f"{head} |change of d| has median {median:.3f}; the largest is {largest.test}, {largest.before:.2f} to"
-        f" {largest.after:.2f}, change {moved(largest)}. The 95 % interval of the change excludes 0 in {marked} of"
-        f" {len(changes)} ({len(changes) * 0.05:.0f} expected by chance)."
+        f"{head} the median |change of d| is {median:.3f}. The largest change is that of {largest.test}, from"
+        f" {largest.before:.2f} to {largest.after:.2f}: {moved(largest)}. The 95 % interval of the change excludes 0 in"
+        f" {marked} of {len(changes)} tests, of which {len(changes) * 0.05:.0f} are expected by chance."
     )
 
 

@@ -328,8 +328,8 @@ def _percent(share: float, digits: int = 0) -> str:
 def _row_sentence(part: Part, fitted: FittedModel) -> str:
     left = part.rows - fitted.fit.rows
     reasons = "; ".join(f"{rows:,} with {reason}" for reason, rows in part.dropped.items())
-    return f"{fitted.fit.rows:,} of {part.rows:,} rows are used" + (
-        f", {_percent(left / part.rows)} are dropped: {reasons}." if left else "."
+    return f"The model uses {fitted.fit.rows:,} of {part.rows:,} rows" + (
+        f"; {_percent(left / part.rows)} are dropped ({reasons})." if left else "."
     )
 
 
@@ -341,15 +341,17 @@ def _factor_sentence(fitted: FittedModel) -> str:
     if not lost or max(lost.values()) <= 0:
         return "The marginal R² does not fall if any one factor is removed."
     most = max(lost, key=lost.__getitem__)
-    line = f"The marginal R² ({fitted.fit.r2.marginal:.3f}) falls most without {most} (by {lost[most]:.4f})"
+    line = f"The marginal R² ({fitted.fit.r2.marginal:.3f}) falls most if {most} is removed (by {lost[most]:.4f})"
     word_losses = {factor: loss for factor, loss in lost.items() if factor != "rule" and loss > 0}
     if most == "rule" and word_losses:
         next_most = max(word_losses, key=word_losses.__getitem__)
-        line += f", and among the features of a word, without {next_most} (by {word_losses[next_most]:.4f})"
+        line += (
+            f", and among the features of a word, if {next_most} is removed (by {word_losses[next_most]:.4f})"
+        )
     little = [factor for factor, loss in lost.items() if abs(loss) < NEGLIGIBLE]
     rising = [factor for factor, loss in lost.items() if loss <= -NEGLIGIBLE]
-    line += "." + (f" It changes by less than {NEGLIGIBLE} without {join_names(little)}." if little else "")
-    return line + (f" It rises without {join_names(rising)}." if rising else "")
+    line += "." + (f" Removing {join_names(little)} changes R² by less than {NEGLIGIBLE}." if little else "")
+    return line + (f" Removing {join_names(rising)} raises R²." if rising else "")
 
 
 def _direction_sentence(part: Part, model: str) -> str:
