@@ -350,8 +350,10 @@ def _factor_sentence(fitted: FittedModel) -> str:
         )
     little = [factor for factor, loss in lost.items() if abs(loss) < NEGLIGIBLE]
     rising = [factor for factor, loss in lost.items() if loss <= -NEGLIGIBLE]
-    line += "." + (f" Removing {join_names(little)} changes R² by less than {NEGLIGIBLE}." if little else "")
-    return line + (f" Removing {join_names(rising)} raises R²." if rising else "")
+    line += "." + (
+        f" R² changes by less than {NEGLIGIBLE} after removal of {join_names(little)}." if little else ""
+    )
+    return line + (f" R² rises after removal of {join_names(rising)}." if rising else "")
 
 
 def _direction_sentence(part: Part, model: str) -> str:
