@@ -309,16 +309,6 @@ def test_a_masked_model_has_rows_of_both_kinds_of_metrics_and_is_resumed(
     assert [path.stat().st_mtime_ns for path in models] == before
 
 
-@pytest.mark.large
-def test_the_log_probability_of_a_masked_model_follows_the_dose(study_file: Path, tmp_path: Path) -> None:
-    settings = MaskedSettings(dimensions=32, epochs=40, rate=7e-3, length=8)
-    found = masked_calibration(study_file, tmp_path, settings)
-    planted = {one.metric: one.response for one in found.rows if one.kind == "planted"}
-    response = next(response for name, response in planted.items() if name.startswith("log-probability"))
-    assert response.means[0] < -1 < 1 < response.means[2]
-    assert response.spearman > 0.9
-
-
 def test_pairs_of_sentences_differ_in_the_person_and_agree_first() -> None:
     words = [["he", "father"], ["she", "mother"], ["office"], ["home"]]
     test = pairs_of_sentences(own_test(), words, PAIRS, "targets")
