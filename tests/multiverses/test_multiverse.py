@@ -65,7 +65,7 @@ class Planted(HashedEncoder):
 
 def test_the_check_figure_of_the_specification() -> None:
     """docs/methods 11: ours against plain numpy, with which the published figures come out to the last digit."""
-    ours = wg.multiverse(tests=CAREER).topics[0]
+    ours = wg.multiverse("wordllama", CAREER).topics[0]
     averaged = plain_numpy(averaged=True)
     assert ours["specification_count"] == 108
     counted = [one["d"] for one in ours["specifications"] if one["counted"]]
@@ -351,7 +351,7 @@ def test_the_command_prints_json_alone_and_a_curve_of_80_columns(tmp_path: Path)
 
     from weatherglass.cli import app
 
-    command = ["multiverse", "-t", "weat6", "-t", "sent-weat6", "-o", str(tmp_path)]
+    command = ["multiverse", "wordllama", "-t", "weat6", "-t", "sent-weat6", "-o", str(tmp_path)]
     printed = CliRunner().invoke(app, [*command, "--json"])
     record: dict[str, Any] = json.loads(printed.stdout)
     assert record["topics"][0]["topic"] == "gender and career"
