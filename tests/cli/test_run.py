@@ -55,6 +55,7 @@ def test_json_is_for_machines(tmp_path: Path) -> None:
     [
         (["run", "no-such-file.txt"], naming("no-such-file.txt")),
         (["run", "wordlama"], naming("wordlama", suggesting="wordllama")),
+        (["tests", "import", "grep-biasir"], naming("grep-biasir", "rank", "--variants grep-biasir")),
         (["run", "-t", "weat11"], naming("weat11", suggesting="weat1")),
         (["run", "-m", "cosine/average"], naming("cosine/average")),
         (["run", "--significance", "exakt"], naming("exakt", suggesting="exact")),

@@ -21,7 +21,7 @@ from weatherglass.cli.completion import DIR, FILE, Choice, Completed, listed
 from weatherglass.cli.console import complain, print_json, say, table, width_of
 from weatherglass.cli.options import TEST, json_option, repeated_tests
 from weatherglass.cli.tables import asked_columns, columns_in, show_read, show_tables
-from weatherglass.errors import OutputError, UnknownNameError, output_error
+from weatherglass.errors import CatalogueError, OutputError, UnknownNameError, output_error
 from weatherglass.registry import shown, unknown
 from weatherglass.report.numbers import counted
 from weatherglass.warnings import Warning, described
@@ -80,6 +80,10 @@ def import_command(
 
     The format is detected from the content.
     """
+    if str(path) == "grep-biasir":
+        raise CatalogueError(
+            "grep-biasir has passages in variants, not tests; run: weatherglass rank MODEL --variants grep-biasir"
+        )
     imported = catalogue.import_tests(path, language, targets, attributes, name)
     written = catalogue.write_import(imported, output) if output else []
     found = [(each.test, each) for each in imported.tests]
