@@ -235,7 +235,7 @@ def test_a_word_of_mixed_scripts_is_named(vectors: dict[str, Any], sentences: li
     test = load_test("weat6")
     mixed = "c\u0430reer"  # the second letter is Cyrillic
     sets = {role: list(one.texts) for role, one in zip(test.roles, test.sets, strict=True)}
-    own = wg.test(**{**sets, "A": [mixed, *sets["A"]]}, name="mixed")
+    own = wg.test(sets["X"], sets["Y"], [mixed, *sets["A"]], sets["B"], name="mixed")
     run = wg.run({"static": {**vectors, mixed: vectors["career"]}}, own, contexts=sentences)
     (warning,) = [each for each in run.warnings if each.kind == "few-contexts"]
     assert warning.values["words"] == [f"{mixed} (0, has Latin and Cyrillic letters)"]
@@ -279,9 +279,12 @@ def test_a_stopped_run_encodes_only_what_is_missing(
     read: list[int] = []
     model = type(load_encoder(spec, cache=False))
     own = model.observe
-    monkeypatch.setattr(
-        model, "observe", lambda self, given, what: read.append(len(given)) or own(self, given, what)
-    )
+
+    def observe(self: Any, given: Any, what: Any) -> Any:
+        read.append(len(given))
+        return own(self, given, what)
+
+    monkeypatch.setattr(model, "observe", observe)
     run = wg.run(spec, "weat6", contexts=corpus, per_word=4, folder=tmp_path / "run")
     assert run.record["status"] == "complete"
     assert sum(read) == sum(sizes) - 60 - 60

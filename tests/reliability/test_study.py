@@ -146,8 +146,9 @@ def test_init_writes_the_corpus_into_the_file(tmp_path: Path, text: Path) -> Non
     path = tmp_path / "new.toml"
     done = CliRunner().invoke(app, ["reliability", "init", str(path), "--corpus", str(odd)])
     assert done.output.startswith(str(path))
-    assert done.output.endswith(f"weatherglass reliability run {path}\n")
-    assert done.output.count("\n") == 1
+    first, estimate = done.output.splitlines()
+    assert first.endswith(f"weatherglass reliability run {path}")
+    assert estimate.endswith(f"weatherglass reliability run {path} --estimate")
     assert not mentions(done.output, "corpus")
     ((source, _),) = read_study(path).corpora.values()
     assert source == odd

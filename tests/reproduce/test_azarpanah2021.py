@@ -347,7 +347,7 @@ def test_the_variants_leave_out_all_or_half_of_the_synonyms_or_change_the_estima
 
 
 def test_models_are_named_by_the_user() -> None:
-    assert parse_models([]) == {"wordllama": "wordllama"}
+    assert parse_models([]) == {"embedded": "glove"}
     assert parse_models(["glove=vectors:g.txt?case=lower", "mine=st:x"]) == {
         "glove": "vectors:g.txt?case=lower",
         "mine": "st:x",
@@ -373,13 +373,13 @@ def test_the_command_runs_on_the_embedded_model(tmp_path: Path, monkeypatch: pyt
     )
     assert done.exit_code == 0, done.output
     assert "--model 'gpt2=hf:gpt2?pooling=last'" in done.output
-    assert any(mentions(line, "wordllama", "models") for line in done.output.splitlines())
+    assert any(mentions(line, "embedded", "models") for line in done.output.splitlines())
     with (tmp_path / "claims.tsv").open(encoding="utf-8") as file:
         statements = [row["statement"] for row in csv.DictReader(file, delimiter="\t")]
     assert len(statements) == len(CLAIMS)
     assert all(mentions(done.output, statement) for statement in statements)
     written = {path.name for path in tmp_path.iterdir()}
-    assert {"results.tsv", "table3.tsv", "table4-wordllama.tsv", "aggregates.tsv", "claims.tsv"} <= written
+    assert {"results.tsv", "table3.tsv", "table4-embedded.tsv", "aggregates.tsv", "claims.tsv"} <= written
     assert (tmp_path / "measures-wordllama.png").read_bytes().startswith(b"\x89PNG")
     rows = (tmp_path / "table3.tsv").read_text().splitlines()
     assert len(rows) == 1 + 20

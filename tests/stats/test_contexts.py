@@ -92,7 +92,8 @@ def drawn(seed: int, sizes: tuple[int, ...] = (5, 4, 3, 3), number: int = 6) -> 
 
 
 def d_of(sets: list[VectorSet], measure: str = "cosine/mean") -> float:
-    return wg.associate(*(each.vectors for each in sets), measure, trust="none").value
+    x, y, a, b = (each.vectors for each in sets)
+    return wg.associate(x, y, a, b, measure, trust="none").value
 
 
 @pytest.mark.parametrize("measure", ["cosine/mean", "euclidean/median"])
@@ -131,7 +132,8 @@ def test_draws_of_static_vectors_are_d_and_draws_of_one_context_are_plain() -> N
 def test_p_does_not_depend_on_the_number_of_contexts_but_that_of_draws_does() -> None:
     sets = drawn(5, (8, 8, 8, 8), 20)
     more = sets_of([[np.repeat(rows, 50, axis=0) for rows in each.contexts] for each in sets])
-    one, other = (wg.associate(*(each.vectors for each in some)) for some in (sets, more))
+    (x, y, a, b), others = [[each.vectors for each in some] for some in (sets, more)]
+    one, other = wg.associate(x, y, a, b), wg.associate(others[0], others[1], others[2], others[3])
     assert other.p_value == one.p_value
     assert other.value == pytest.approx(one.value, abs=1e-12)
     errors = [InContexts(sets, Association(), 1).combined(number).standard_error for number in (50, 800)]
@@ -227,9 +229,9 @@ def test_d_without_the_noise_of_contexts_is_that_of_many_contexts() -> None:
             attributes = 1e-9 * draw.normal(size=(2, 50, 5)) + scores[:, np.newaxis] / 2 * np.ones(5)
             found.append((attributes[0], -attributes[1]))
         noise = errors.var(axis=1, ddof=1) / 4
-        many.append(random_attributes(*found[0], 25).effect_size)
-        few.append(random_attributes(*found[1], 25).effect_size)
-        corrected.append(random_attributes(*found[1], 25, of_contexts=noise).effect_size)
+        many.append(random_attributes(*found[0], 25).effect_size or np.nan)
+        few.append(random_attributes(*found[1], 25).effect_size or np.nan)
+        corrected.append(random_attributes(*found[1], 25, of_contexts=noise).effect_size or np.nan)
     assert np.mean(many) - np.mean(few) > 0.06
     assert np.mean(corrected) == pytest.approx(np.mean(many), abs=0.03)
 

@@ -291,7 +291,7 @@ def test_the_command_fails_its_gate_with_1_and_says_why(tmp_path: Path) -> None:
     command = ["run", "-t", "weat6", "-o", str(folder), "-q", "--junit", str(report)]
     failed = CliRunner().invoke(app, [*command, "--fail-if", "num_targ1 == 8"])
     assert failed.exit_code == 1
-    assert "gate: weat6 on wordllama (cosine/mean): num_targ1 == 8: num_targ1 = 8" in failed.stderr
+    assert "gate: weat6 on glove (cosine/mean): num_targ1 == 8: num_targ1 = 8" in failed.stderr
     assert "<failure" in report.read_text()
     passed = CliRunner().invoke(app, [*command, "--fail-if", "num_targ1 != 8"])
     assert passed.exit_code == 0

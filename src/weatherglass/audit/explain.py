@@ -434,8 +434,8 @@ def _token_steps(result: Result, show: Show, about: str) -> Iterator[str]:
 
 def _aligned(first: Sequence[Token], second: Sequence[Token]) -> Iterator[tuple[Token | None, Token | None]]:
     """Yield the tokens of two sentences: a shared token of both, or a token that only one of them has."""
-    texts = [[text for text, _, _ in some] for some in (first, second)]
-    for kind, i, i_end, j, j_end in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
+    one, other = ([text for text, _, _ in some] for some in (first, second))
+    for kind, i, i_end, j, j_end in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
         if kind == "equal":
             yield from zip(first[i:i_end], second[j:j_end], strict=True)
         else:

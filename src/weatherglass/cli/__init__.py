@@ -16,7 +16,10 @@ COMMANDS = {
         "run:run",
         "Run association tests on models, and write effect sizes, p-values, a table and a report.",
     ),
-    "report": ("stored:report", "Make a page, a table for a paper, or figures from one or more runs."),
+    "report": (
+        "stored:report",
+        "Make a page, a table for a paper, or figures from one or more runs, or from a ranking audit.",
+    ),
     "explain": (
         "stored:explain",
         "Print the steps from scores to effect size and p for one test, and what other tools would report.",

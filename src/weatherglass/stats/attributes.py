@@ -287,7 +287,7 @@ def crossed(
     if templates is not None and templates.shape[-1] >= LEAST_TEMPLATES:
         factors.append(factor(templates, scale))
     noise = np.asarray(sum(part.noise for part in factors))
-    own = np.zeros(len(scores.residuals)) if of_contexts is None else of_contexts
+    own = np.zeros(scores.residuals.shape[-1]) if of_contexts is None else of_contexts
     every_noise = noise + own_noise(own, scale)
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = scores.squares / scale.df

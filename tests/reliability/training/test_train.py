@@ -16,6 +16,7 @@ from weatherglass.reliability.corpus import Corpus
 from weatherglass.reliability.training.train import (
     Algorithm,
     TrainingUnit,
+    WordToVecSettings,
     default_settings,
     embedding_path,
     train,
@@ -109,7 +110,8 @@ def test_the_progress_moves_within_an_embedding(corpus: Corpus, algorithm: Algor
 
 def test_the_name_of_an_embedding_changes_with_every_setting(corpus: Corpus, tmp_path: Path) -> None:
     settings = SMALL["sgns"]
-    other = replace(settings, window=3) if hasattr(settings, "epochs") else settings
+    assert isinstance(settings, WordToVecSettings)
+    other = replace(settings, window=3)
     assert embedding_path(tmp_path, corpus, "sgns", settings, 1) != embedding_path(
         tmp_path, corpus, "sgns", other, 1
     )

@@ -173,7 +173,7 @@ def parse_models(entries: Iterable[str]) -> dict[str, str]:
     Raises:
         WeatherglassError: if an entry has no spec, or two entries have the same name.
     """
-    return specs_by_name(entries, f"glove={MODELS['glove']}") or {DEFAULT_MODEL: DEFAULT_MODEL}
+    return specs_by_name(entries, f"glove={MODELS['glove']}") or {"embedded": DEFAULT_MODEL}
 
 
 def reproduce(
