@@ -380,7 +380,7 @@ def test_the_command_runs_on_the_embedded_model(tmp_path: Path, monkeypatch: pyt
     assert all(mentions(done.output, statement) for statement in statements)
     written = {path.name for path in tmp_path.iterdir()}
     assert {"results.tsv", "table3.tsv", "table4-embedded.tsv", "aggregates.tsv", "claims.tsv"} <= written
-    assert (tmp_path / "measures-wordllama.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "measures-embedded.png").read_bytes().startswith(b"\x89PNG")
     rows = (tmp_path / "table3.tsv").read_text().splitlines()
     assert len(rows) == 1 + 20
 
