@@ -493,3 +493,14 @@ def test_a_model_of_single_letters_speaks_every_language() -> None:
     (result,) = wg.run(Letters(), "weat6").results
     assert result.pieces
     assert "unfamiliar-language" not in [each.kind for each in result.warnings]
+
+
+@pytest.mark.parametrize(("pieces", "warned"), [(2, False), (4, True)])
+def test_tokens_that_a_model_adds_to_every_text_are_no_pieces(pieces: int, warned: bool) -> None:
+    class Bert(HashedEncoder):
+        def coverage(self, texts: Sequence[str]) -> list[Coverage]:
+            return [Coverage(("[CLS]", *(f"{text}{n}" for n in range(pieces)), "[SEP]")) for text in texts]
+
+    (result,) = wg.run(Bert(), "weat6").results
+    found = [each.values["pieces"] for each in result.warnings if each.kind == "unfamiliar-language"]
+    assert found == [pieces] * warned

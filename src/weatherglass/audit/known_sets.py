@@ -11,7 +11,7 @@ import numpy as np
 from weatherglass.audit.encode import Encodings
 from weatherglass.catalogue.names import set_name
 from weatherglass.catalogue.test import CORPUS, Element, ElementSet, Test
-from weatherglass.encoders.base import Model
+from weatherglass.encoders.base import Coverage, Model
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
 from weatherglass.languages.similar_words import related_words
 from weatherglass.languages.tokenise import word_count
@@ -137,7 +137,7 @@ def unfamiliar(test: Test, encodings: Encodings, roles: Sequence[str]) -> list[W
     sets = dict(zip(test.roles, test.sets, strict=True))
     texts = list(dict.fromkeys(element.text for role in roles for element in sets[role].elements))
     covered = [encodings.coverage[encodings.row[text]] for text in texts]
-    pieces = sum(len(one.tokens) for one in covered)
+    pieces = sum(len(one.tokens) for one in covered) - len(covered) * _added_to_each(texts, covered)
     unknown = sum(len(one.missing) for one in covered)
     by_character = pieces in (sum(map(len, texts)), sum(len(text.encode()) for text in texts))
     per_word = pieces / max(1.0, sum(map(word_count, texts)))
@@ -146,6 +146,15 @@ def unfamiliar(test: Test, encodings: Encodings, roles: Sequence[str]) -> list[W
         return []
     values = {"unknown": unknown, "tokens": pieces, "pieces": per_word, "language": test.language}
     return [Warning.of("unfamiliar-language", split=many, **values)]
+
+
+def _added_to_each(texts: Sequence[str], covered: Sequence[Coverage]) -> int:
+    """Return the number of tokens, such as [CLS], that the model adds at the ends of every text."""
+    if len(covered) < 2 or not all(len(one.tokens) > 1 for one in covered):
+        return 0
+    ends = ({one.tokens[0] for one in covered}, {one.tokens[-1] for one in covered})
+    named = [end.pop() for end in ends if len(end) == 1]  # "▁" begins a word and is not added to it
+    return sum(any(map(str.isalnum, token)) and not any(token in text for text in texts) for token in named)
 
 
 def fitted_on_test(seen: Sequence[str], transforms: Sequence[Transform]) -> Warning:
