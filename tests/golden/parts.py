@@ -97,7 +97,17 @@ def may2019(folder: Path) -> Iterator[Row]:
 def azarpanah2021(folder: Path) -> Iterator[Row]:
     """`reproduce azarpanah2021` on the embedded model, with the covariance that has a closed form."""
     _command(
-        *("reproduce", "azarpanah2021", "--covariance", "ledoit-wolf", "--no-sensitivity", "-o", str(folder))
+        *(
+            "reproduce",
+            "azarpanah2021",
+            "--model",
+            "wordllama=wordllama",
+            "--covariance",
+            "ledoit-wolf",
+            "--no-sensitivity",
+            "-o",
+            str(folder),
+        )
     )
     yield from _files(folder, ["table3.tsv", "table4-wordllama.tsv", "aggregates.tsv"])
     for row in _read(folder / "results.tsv"):

@@ -119,7 +119,7 @@ def test_weights_that_promise_more_bytes_than_they_have_are_refused_before_torch
     assert mentions(line, "bytes")
 
 
-@pytest.mark.parametrize("kind", ["hf", "st"])
+@pytest.mark.parametrize("kind", ["hf", pytest.param("st", marks=pytest.mark.large)])
 @pytest.mark.parametrize("name", every(1, TOKENIZERS))
 def test_a_tokenizer_that_fills_memory_is_refused(
     name: str, kind: str, folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
