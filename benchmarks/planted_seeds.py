@@ -1,6 +1,6 @@
 """Simulate the coverage of the intervals of the seed's share and of test–retest; docs/methods 11 shows it.
 
-    python -m benchmarks.planted_seeds [--repetitions 1000] [--write docs/methods/README.md]
+    python -m benchmarks.planted_seeds [--repetitions 1000] [--write docs/methods/specifications.md]
 
 The worlds are those of tests/stats/worlds_of_seeds.py. Two minutes on one core.
 """

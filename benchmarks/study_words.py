@@ -1,4 +1,4 @@
-"""Simulate how often a study shows a word that does not lean, and how often one that does; docs/methods 10.5.
+"""Simulate how often a study shows a word that does not lean, and how often one that does; docs/methods 7.2.
 
     python -m benchmarks.study_words [--studies 200] [--write docs/reliability.md]
 

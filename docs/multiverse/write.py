@@ -25,7 +25,7 @@ from weatherglass.report.numbers import effect, p_value
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "multiverse.md"
 METHODS = (
-    "[methods 11](methods/README.md#11-the-multiverse-does-the-conclusion-depend-on-a-choice), "
+    "[methods 11](methods/specifications.md), "
     "[how to read it](concepts/multiverse.md)"
 )
 Block = Mapping[str, Any]

@@ -103,7 +103,7 @@ def test_the_error_is_that_of_restricted_maximum_likelihood_also_where_variances
 
 @pytest.mark.parametrize(("pairs", "seeds"), [(12, 8), (23, 8), (23, 32)])
 def test_the_interval_holds_the_mean_of_other_pairs_and_seeds(pairs: int, seeds: int) -> None:
-    """docs/methods 10.5: 95 to 98 %; of 4 000 repetitions chance adds 0.7 points at two standard errors."""
+    """docs/methods 7.2: 95 to 98 %; of 4 000 repetitions chance adds 0.7 points at two standard errors."""
     tables = layouts(4_000, pairs, seeds)
     own = crossed_mean(tables)
     assert 0.943 <= ((own.low <= 0) & (own.high >= 0)).mean() <= 0.977

@@ -45,7 +45,7 @@ class MeanScore(Condition):
 
 @dataclass(frozen=True, slots=True)
 class WordScore(Condition):
-    """A row of the table `words`: the score of a word by a rule, with its interval and p (docs/methods 10.5)."""
+    """A row of the table `words`: the score of a word by a rule, with its interval and p (docs/methods 7.2)."""
 
     rule: str
     word: str

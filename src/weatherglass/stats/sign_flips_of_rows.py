@@ -1,4 +1,4 @@
-"""Compute the p of `sign_flip_test` for many rows at once, such as all words of a vocabulary (docs/methods 10.5)."""
+"""Compute the p of `sign_flip_test` for many rows at once, such as all words of a vocabulary (docs/methods 7.2)."""
 
 from __future__ import annotations
 

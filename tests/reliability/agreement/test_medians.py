@@ -160,7 +160,7 @@ def test_too_few_seeds_leave_no_interval() -> None:
 
 
 def test_the_interval_holds_the_median_of_other_words_pairs_and_seeds() -> None:
-    """Words share their pairs: scores of a pair are noisier or less noisy for all words, as in docs/methods 10.5."""
+    """Words share their pairs: scores of a pair are noisier or less noisy for all words, as in docs/methods 7.1."""
     rng = np.random.default_rng(6)
 
     def draw(words: int, pairs: int) -> Tables:

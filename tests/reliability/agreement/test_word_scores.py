@@ -56,7 +56,7 @@ def test_scores_and_their_errors_are_those_of_a_mixed_model_in_r() -> None:
     """tests/oracles/lme4/words.R: lmer(score ~ 1 + (1 | pair) + (1 | seed)), R 4.2.2, lme4 1.1-31.
 
     In a balanced layout REML's variance of the mean is V_P + V_S − V_I, and on the edge, where the variance of pairs or
-    seeds is 0, that of the other alone: the maximum of docs/methods 10.5. These words do not reach the corner where
+    seeds is 0, that of the other alone: the maximum of docs/methods 7.2. These words do not reach the corner where
     both are 0; tests/stats/test_crossed_mean.py compares it with REML by dense matrices.
     """
     data = pl.read_csv(ORACLE / "words.tsv", separator="\t")

@@ -1,4 +1,4 @@
-"""Compute confidence intervals of the medians by which claims are judged (docs/methods 10.5).
+"""Compute confidence intervals of the medians by which claims are judged (docs/methods 7.1).
 
 Words, base pairs and seeds are random factors. The words of a median share their base pairs and seeds, so the interval
 of a bootstrap over words alone would be far too narrow. The variance is the sum of three variances: the bootstrap

@@ -38,7 +38,7 @@ class Grid:
     observed: int
     """The sum of the scores of X."""
     slack: int = 0
-    """The largest difference from the observed sum that counts as a tie, up to rounding (docs/methods 10.5)."""
+    """The largest difference from the observed sum that counts as a tie, up to rounding (docs/methods 3)."""
     n: int = field(init=False)
     total: int = field(init=False)
     """The sum of the scores of X and Y."""
