@@ -24,10 +24,7 @@ from weatherglass.report.numbers import effect, p_value
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "multiverse.md"
-METHODS = (
-    "[methods 11](methods/specifications.md), "
-    "[how to read it](concepts/multiverse.md)"
-)
+METHODS = "[methods 11](methods/specifications.md), [how to read it](concepts/multiverse.md)"
 Block = Mapping[str, Any]
 Specifications = Sequence[Mapping[str, Any]]
 KINDS = {
