@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import pickle
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from weatherglass.arrays import AnyMatrix, Vector
+from weatherglass.arrays import AnyMatrix, Integers, Vector
 from weatherglass.encoders.model_files import (
     TOKENIZER,
     ModelFiles,
@@ -22,6 +24,7 @@ from weatherglass.encoders.model_files import (
     prove_tokenizer,
 )
 from weatherglass.encoders.pooling import Layers, States
+from weatherglass.encoders.prefix_tree import PrefixTree, prefix_trees
 from weatherglass.encoders.tokens import Pieces
 from weatherglass.errors import EncoderError, UnsafeFileError, WeatherglassError
 from weatherglass.storage.reading import errors_in_one_line, exists, is_failure
@@ -41,7 +44,13 @@ LOGITS_PER_BATCH = 2**26
 """The largest number of logits, which is tokens of a batch × tokens of the vocabulary: 256 MB in float32."""
 
 LOGITS_IN_CACHE = 2**19
-"""The number of logits that are normalised at once in float64, 4 MB."""
+"""The number of logits that are normalised at once, 2 MB in float32."""
+
+TOKENS_PER_TREE = {"cpu": 256, "cuda": 2048}
+"""The number of tokens in a tree. Each of them is compared with all others, so that larger trees are slower."""
+
+ROUNDING = 1024
+"""The largest difference between logits of the same text by rounding, in units of the last digit of the largest."""
 
 HEADS = {"masked": "AutoModelForMaskedLM", "causal": "AutoModelForCausalLM"}
 """The transformers class that loads each kind of language model with its head, for log-probabilities."""
@@ -252,27 +261,77 @@ class TorchModel:
         """
         at_once = max(1, LOGITS_PER_BATCH // (getattr(self.inner.config, "vocab_size", None) or 1))
         parts = [slice(start, start + at_once) for start in range(0, len(ids), at_once)]
-        found = [self._log_probabilities(pieces, padding, rows[p], places[p], ids[p]) for p in parts]
+        found = [
+            self._predicted(
+                partial(self._forward, pieces, padding),
+                rows[part],
+                places[part],
+                np.arange(len(ids[part])),
+                ids[part],
+            )
+            for part in parts
+        ]
         return np.concatenate(found)
 
-    def _log_probabilities(
-        self, pieces: Sequence[Pieces], padding: int, rows: list[int], places: list[int], ids: list[int]
+    def reads_trees(self) -> bool:
+        """Return whether the model predicts the same from a tree of texts as from single texts.
+
+        This is tried with two texts, since some models ignore a given mask or given positions.
+        """
+        import torch
+
+        size = getattr(self.inner.config, "vocab_size", None) or 0
+        if size < 16 or getattr(self.inner, "dtype", None) not in (torch.float32, torch.float64):
+            return False  # less precise types hide a difference by their rounding
+        first, *others = (size * number // 9 for number in range(1, 9))
+        texts = [[first, *others], [first, *others[1:]]]
+        (tree,) = prefix_trees(texts, 16)
+        with torch.inference_mode():
+            try:
+                found = self._forward_tree(tree).logits[0]
+                single = [self._forward([Pieces(ids, len(ids))], 0).logits[0] for ids in texts]
+                near = ROUNDING * torch.finfo(found.dtype).eps
+                return all(
+                    bool((found[tree.paths[place]] - own).abs().max() <= near * own.abs().max())
+                    for place, own in enumerate(single)
+                )
+            except Exception:  # a model that cannot read a tree may fail in any way
+                return False
+
+    @property
+    def tokens_per_tree(self) -> int:
+        """Return the number of tokens in a tree whose logits fit into memory, and that no attention window divides."""
+        config = self.inner.config
+        names = ("sliding_window", "attention_chunk_size")
+        windows = [int(window) for name in names if (window := getattr(config, name, None))]
+        most = TOKENS_PER_TREE["cpu" if self.device == "cpu" else "cuda"]
+        return min([most, LOGITS_PER_BATCH // (getattr(config, "vocab_size", None) or 1), *windows])
+
+    def log_probabilities_in_tree(self, tree: PrefixTree, after: list[int], ids: list[int]) -> Vector:
+        """Return the log-probability of each of `ids` after a token of the tree."""
+        places, own = np.unique(after, return_inverse=True)
+        forward = partial(self._forward_tree, tree)
+        return self._predicted(forward, [0] * len(places), places.tolist(), own, ids)
+
+    def _predicted(
+        self, forward: Callable[[], Any], rows: list[int], places: list[int], own: Integers, ids: list[int]
     ) -> Vector:
+        """Return the log-probability of each of `ids` at the row and position with the number in `own`."""
         import torch
 
         with self._head_at(rows, places) as selected:
-            logits = self._forward(pieces, padding).logits
+            logits = forward().logits
         if selected and logits.shape[:2] != (1, len(rows)):
-            logits, selected = self._forward(pieces, padding).logits, []
-        found = np.empty(len(ids))
+            logits, selected = forward().logits, []
         count = max(1, LOGITS_IN_CACHE // logits.shape[-1])
         with torch.inference_mode():
             at_places = logits[0] if selected else logits[rows, places]
-            for start in range(0, len(ids), count):
-                some = at_places[start : start + count].double()
-                own = some[torch.arange(len(some)), ids[start : start + count]]
-                found[start : start + count] = (own - some.logsumexp(dim=-1)).cpu().numpy()
-        return found
+            wide = torch.promote_types(at_places.dtype, torch.float32)
+            sums = [
+                _log_sum(at_places[start : start + count].to(wide)) for start in range(0, len(rows), count)
+            ]
+            found = at_places[own, ids].double() - torch.cat(sums)[own]
+            return cast(Vector, found.cpu().numpy())
 
     @contextlib.contextmanager
     def _head_at(self, rows: list[int], places: list[int]) -> Iterator[list[Any]]:
@@ -320,8 +379,6 @@ class TorchModel:
 
     def _forward(self, pieces: Sequence[Pieces], padding: int, **options: bool) -> Any:
         """Return the output of the model for a batch."""
-        import torch
-
         width = max(1, max(len(text.ids) for text in pieces))
         inputs = {
             "input_ids": _padded([text.ids for text in pieces], width, padding),
@@ -331,6 +388,20 @@ class TorchModel:
             inputs[name] = _padded([text.other_inputs[name] for text in pieces], width, 0)
         # A text without tokens gets one, and pooling makes its row NaN.
         inputs["attention_mask"][:, 0] = 1
+        return self._run(inputs, **options)
+
+    def _forward_tree(self, tree: PrefixTree) -> Any:
+        """Return the output of the model for the texts in a tree."""
+        inputs = {
+            "input_ids": np.array([tree.ids], dtype=np.int64),
+            "attention_mask": tree.visible[None, None],
+            "position_ids": np.array([tree.positions], dtype=np.int64),
+        }
+        return self._run(inputs, use_cache=False)
+
+    def _run(self, inputs: Mapping[str, NDArray[Any]], **options: bool) -> Any:
+        import torch
+
         with torch.inference_mode():
             try:
                 return self.inner(
@@ -339,9 +410,8 @@ class TorchModel:
                     return_dict=True,
                 )
             except torch.cuda.OutOfMemoryError:
-                raise EncoderError(
-                    f"out of memory on the GPU; use batch_size={max(1, len(pieces) // 2)}"
-                ) from None
+                count = len(inputs["input_ids"])
+                raise EncoderError(f"out of memory on the GPU; use batch_size={max(1, count // 2)}") from None
             except (RuntimeError, IndexError, TypeError, ValueError) as error:
                 raise EncoderError(
                     f"the model cannot read the tokens of its tokenizer ({first_line(error)}); use files "
@@ -349,7 +419,15 @@ class TorchModel:
                 ) from None
 
 
-def _padded(rows: Sequence[Sequence[int]], width: int, padding: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _log_sum(logits: Any) -> Any:
+    """Return the logarithm of each row's sum of exponentials, with float64 for the sums only."""
+    import torch
+
+    largest = logits.amax(dim=-1, keepdim=True)
+    return (logits - largest).exp_().sum(dim=-1, dtype=torch.float64).log() + largest[:, 0].double()
+
+
+def _padded(rows: Sequence[Sequence[int]], width: int, padding: int) -> Integers:
     table = np.full((len(rows), width), padding, dtype=np.int64)
     for row, values in zip(table, rows, strict=True):
         row[: len(values)] = values

@@ -41,6 +41,7 @@ from weatherglass.encoders.pooling import (
     in_order,
     pool,
 )
+from weatherglass.encoders.prefix_tree import prefix_trees
 from weatherglass.encoders.prompts import Prompt
 from weatherglass.encoders.spec import OptionReader, Spec
 from weatherglass.encoders.tokens import Pieces, Place, Tokenizer, has_cls_token, max_tokens
@@ -53,6 +54,9 @@ MOST_LAYERS = 10_000
 
 LAYER_COUNT_KEYS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 """Keys in config.json that state the number of layers above the token layer."""
+
+Job = tuple[int, list[int]]
+"""The place of an input, and the tokens of its span that one pass of the model predicts."""
 
 NO_CONTEXT = "the first token has no context, so it has no probability"
 
@@ -362,13 +366,15 @@ class TransformerEncoder(Encoder):
         at = [text.at or [] for text in pieces]
         hidden = self._hidden(inputs)
         values: list[AnyVector] = [np.full(len(places), np.nan) for places in at]
-        jobs: list[tuple[int, list[int]]] = []  # a row, and its tokens that one pass of the model predicts
+        jobs: list[Job] = []
         for row, asked in enumerate(inputs):
             tokens = [token for token, place in enumerate(at[row]) if place or not is_causal]
             at_once = [tokens] if mask is None or _word(asked) else [[token] for token in tokens]
             jobs += [(row, some) for some in at_once if some]
-        lengths = [len(pieces[row].ids) for row, _ in jobs]
         model, padding = self._language_model, self._tokenizer.padding()
+        if is_causal:
+            jobs = self._in_trees(jobs, pieces, at, values)
+        lengths = [len(pieces[row].ids) for row, _ in jobs]
         for batch in by_equal_length(lengths, self._batch_size, model.logits_per_batch):
             some = [jobs[job] for job in batch]
             cells = [(copy, row, token) for copy, (row, tokens) in enumerate(some) for token in tokens]
@@ -395,6 +401,36 @@ class TransformerEncoder(Encoder):
             for covered, text in zip(self._coverage(inputs, pieces), pieces, strict=True)
         ]
         return Observations(inputs, what, values, coverage)
+
+    @cached_property
+    def _reads_trees(self) -> bool:
+        return self._language_model.reads_trees()
+
+    def _in_trees(
+        self, jobs: list[Job], pieces: Sequence[Pieces], at: Sequence[list[int]], values: Sequence[AnyVector]
+    ) -> list[Job]:
+        """Fill in log-probabilities that a causal model computes from trees of texts; return the other jobs."""
+        model = self._language_model
+        most = model.tokens_per_tree
+        # What follows the last token but one predicts nothing.
+        read = [pieces[row].ids[: at[row][tokens[-1]]] for row, tokens in jobs]
+        fit = [
+            job for job, ids in enumerate(read) if len(ids) <= most and not pieces[jobs[job][0]].other_inputs
+        ]
+        if len(fit) < 2 or not self._reads_trees:
+            return jobs
+        for tree in prefix_trees([read[job] for job in fit], most):
+            cells = [
+                (row, token, path[at[row][token] - 1])
+                for place, path in tree.paths.items()
+                for row, tokens in [jobs[fit[place]]]
+                for token in tokens
+            ]
+            ids = [pieces[row].ids[at[row][token]] for row, token, _ in cells]
+            found = model.log_probabilities_in_tree(tree, [index for *_, index in cells], ids)
+            for (row, token, _), value in zip(cells, found, strict=True):
+                values[row][token] = value
+        return [jobs[job] for job in sorted(set(range(len(jobs))) - set(fit))]
 
 
 def _word(asked: Asked) -> str:

@@ -370,6 +370,42 @@ def test_causal_log_probabilities_are_those_of_a_loop(tiny_model: TinyModel, spe
     assert any(np.allclose(word, whole[n : n + len(word)], atol=CLOSE) for n in range(1, len(whole)))
 
 
+BRANCHES = ["The engineer is here .", "The engineer is there .", "The engineer was here .", "wasps", "The"]
+
+
+def test_a_causal_model_reads_a_shared_beginning_once(tiny_model: TinyModel) -> None:
+    folder = tiny_model("gpt2-causal")
+    model, (tokenizer, _) = encoder(folder), loaded(folder, "AutoModelForCausalLM")
+    assert model._reads_trees
+    read: list[int] = []
+    hook = lambda _, given: read.append(given[0].numel())  # noqa: E731
+    model._language_model.inner.get_input_embeddings().register_forward_pre_hook(hook)
+    observed = model.observe(BRANCHES, "log-probabilities")
+    first = [tokenizer.eos_token_id]
+    for text, found in zip(BRANCHES, observed.values, strict=True):
+        np.testing.assert_allclose(found, causal_loop(folder, text, first), atol=CLOSE)
+    ids = [[*first, *tokenizer(text)["input_ids"][:-1]] for text in BRANCHES]
+    # No token is read to predict nothing, and the positions come from a table that is read apart.
+    assert read == [len({tuple(some[:end]) for some in ids for end in range(1, len(some) + 1)})]
+
+
+@pytest.mark.parametrize("ignored", ["attention_mask", "position_ids"])
+def test_a_model_that_cannot_read_trees_reads_single_texts(
+    tiny_model: TinyModel, monkeypatch: pytest.MonkeyPatch, ignored: str
+) -> None:
+    run = TorchModel._run
+
+    def partly(self: TorchModel, inputs: dict[str, Any], **options: bool) -> Any:
+        return run(self, {name: value for name, value in inputs.items() if name != ignored}, **options)
+
+    monkeypatch.setattr(TorchModel, "_run", partly)
+    folder = tiny_model("gpt2-causal")
+    model, (tokenizer, _) = encoder(folder), loaded(folder, "AutoModelForCausalLM")
+    assert not model._reads_trees
+    for text, found in zip(BRANCHES, model.observe(BRANCHES, "log-probabilities").values, strict=True):
+        np.testing.assert_allclose(found, causal_loop(folder, text, [tokenizer.eos_token_id]), atol=CLOSE)
+
+
 def test_a_text_as_long_as_the_model_reads_leaves_room_for_its_beginning(tiny_model: TinyModel) -> None:
     model = encoder(tiny_model("gpt2-causal"))
     (found,) = model.observe(["is " * 2 * POSITIONS], "log-probabilities").values
