@@ -100,21 +100,20 @@ def shown(row: Row) -> str:
 
 
 HEADINGS = "| what | ours | peer | ratio | goal | note |\n|---|---|---|---|---|---|"
-PAGE_HEADINGS = (
-    "| what is measured | weatherglass | compared with | ratio | goal | remark |\n|---|---|---|---|---|---|"
-)
+PAGE_HEADINGS = "| what is measured | weatherglass | compared with | ratio | goal |\n|---|---|---|---|---|"
 
 
 def on_page(rows: Sequence[Row]) -> list[str]:
     """Return the lines of the rows that the page shows: those with a goal or another program."""
     lines = []
     for row in rows:
-        name, ours, peer, ratio, verdict, note = cells(row)
+        name, ours, peer, ratio, verdict, _ = cells(row)
         if row.peer == "before":
-            peer, ratio, verdict = "", "", verdict.removesuffix(", results equal")
+            peer, ratio = "", ""
         if row.name in GOALS or peer or row.ours is None:
-            remark = note if peer else ""
-            lines.append(f"| {' | '.join((name, ours, peer, ratio, verdict, remark))} |")
+            goal = verdict.removesuffix("results equal").removesuffix(", ").removesuffix(" reached")
+            name = name.partition(", against ")[0] if peer else name
+            lines.append(f"| {' | '.join((name, ours, peer, ratio, goal))} |")
     return lines
 
 
@@ -124,10 +123,11 @@ def page(sections: Mapping[str, str]) -> str:
         "# Performance",
         "",
         "`python -m benchmarks --write docs/performance.md` writes this page; do not edit it. The numbers are CPU",
-        "seconds (user and system) on one thread, unless a row states another unit. They are medians, and for",
-        "commands and jobs the lowest of several runs. The ratio is the cost of the other program divided by that",
-        "of weatherglass. Rows on growth show the exponent b of cost = a·size^b. The goals are in",
-        "`benchmarks/goals.py`, and the command also prints rows without a goal, and notes on every row.",
+        "seconds (user and system) on one thread, unless a row states another unit: medians, and for commands and",
+        "jobs the lowest of several runs. The ratio is the cost of the other program divided by that of weatherglass.",
+        "Rows on growth show the exponent b of cost = a·size^b. Every goal is reached and all results are equal,",
+        "unless a row says that it is missed or that results differ. The command also prints rows without a goal, and",
+        "notes on every row.",
     ]
     return "\n".join([*head, "", *sections.values()])
 
@@ -135,7 +135,7 @@ def page(sections: Mapping[str, str]) -> str:
 def section(part: str, rows: Sequence[Row], failures: Sequence[str]) -> str:
     """Return the page's section of a part: when and where it was measured, its rows, and its failures."""
     machine = f"{processor()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    measured = f"{machine}; {datetime.now(UTC):%Y-%m-%d %H:%M} UTC."
+    measured = f"{machine}, {datetime.now(UTC):%Y-%m-%d}."
     lines = [f"## {part}", "", measured, "", PAGE_HEADINGS, *on_page(rows)]
     lines += ["", *(f"Not as it should be: {failure}." for failure in failures)] if failures else []
     return "\n".join(lines) + "\n"

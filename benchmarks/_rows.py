@@ -116,3 +116,9 @@ def write_between(path: Path, mark: str, lines: Sequence[str]) -> None:
         raise ValueError(f"{path}: no {begin} … {end} to write between")
     after = rest.partition(end)[2]
     path.write_text("\n".join([before + begin, "", *lines, "", end + after]), encoding="utf-8")
+
+
+def write_tsv(path: Path, lines: Sequence[str]) -> None:
+    """Write a table in Markdown as TSV, for a table that is too long for a page."""
+    rows = ([cell.strip(" *") for cell in line.strip("|").split("|")] for line in lines if "|---" not in line)
+    path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")

@@ -1,6 +1,6 @@
 """Compare the quality of `sgns-window` vectors with gensim's: similarity, analogies and agreement between seeds.
 
-    python -m benchmarks.skip_gram_quality CORPUS… [--share 0.12] [--seeds 3] [--write docs/reliability.md]
+    python -m benchmarks.skip_gram_quality CORPUS… [--seeds 3] [--write docs/proofs/skip_gram_quality.tsv]
 
 WordSim-353 (Finkelstein et al. 2002) and the analogies of Mikolov et al. 2013 come with gensim. Agreement is the mean
 over pairs of seeds, of the frequent words: Pearson's r of the cosines of arbitrary words, Pearson's r of DB/WA for he
@@ -16,6 +16,7 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from benchmarks._rows import write_tsv
 from gensim.test.utils import datapath
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
@@ -27,7 +28,6 @@ ALGORITHMS: tuple[Algorithm, ...] = ("sgns-window", "sgns")
 FREQUENT, COMPARED, NEAREST, ANALOGOUS = 3000, 500, 10, 20_000
 EVERY = 7
 """One row in this many is compared, of the pairs of frequent words."""
-MARKS = ("<!-- begin: skip-gram quality -->", "<!-- end: skip-gram quality -->")
 HEAD = ("corpus", "algorithm", "WordSim-353", "analogies", "cosines", "DB/WA of he–she", "neighbours")
 
 Vectors = NDArray[np.float32]
@@ -88,7 +88,7 @@ def measured_rows(corpus: Corpus, seeds: int, dimensions: int, folder: Path) -> 
 
 
 def main() -> None:
-    """Train, print the table, and write it into a document between its marks."""
+    """Train, print the table, and write it as TSV."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -106,14 +106,8 @@ def main() -> None:
             for row in measured_rows(corpus, options.seeds, options.dimensions, Path(name)):
                 lines.append("| " + " | ".join(row) + " |")
                 print(lines[-1], flush=True)
-    facts = f"{options.dimensions} dimensions, {options.share:.0%} of the lines, {options.seeds} seeds; "
-    facts += "mean (lowest to highest):"
     if options.write:
-        text = options.write.read_text(encoding="utf-8")
-        before, after = text.split(MARKS[0])[0], text.split(MARKS[1])[1]
-        options.write.write_text(
-            before + "\n".join([MARKS[0], facts, "", *lines, MARKS[1]]) + after, encoding="utf-8"
-        )
+        write_tsv(options.write, lines)
 
 
 if __name__ == "__main__":

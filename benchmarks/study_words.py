@@ -1,6 +1,6 @@
 """Simulate how often a study shows a word that does not lean, and how often one that does; docs/methods 7.2.
 
-    python -m benchmarks.study_words [--studies 200] [--write docs/reliability.md]
+    python -m benchmarks.study_words [--studies 200] [--write docs/proofs/study_words.tsv]
 
 A study scores 1 000 words with 23 base pairs and 4, 8, 16 or 32 seeds: 100 words of a target list, which is a family of
 its own, and 900 others. Scores are drawn, not trained: leaning + pair + seed + noise, all normal, with the standard
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from benchmarks._rows import write_between
+from benchmarks._rows import write_tsv
 from threadpoolctl import threadpool_limits
 
 from weatherglass.arrays import Vector
@@ -31,7 +31,6 @@ from weatherglass.stats.interval import two_sided_p
 from weatherglass.stats.multiplicity import adjust
 from weatherglass.stats.seeds import Layouts, crossed_mean
 
-MARK = "study words"
 WORDS, LISTED, LEANING, PAIRS = 1_000, 100, 10, 23
 SEEDS = (4, 8, 16, 32)
 LEANINGS = (1.0, 2.0, 4.0)
@@ -122,7 +121,7 @@ def table(studies: int, outside: list[str], seeds: tuple[int, ...] = SEEDS) -> I
 
 
 def main() -> None:
-    """Print the table, write it into a document between its marks, and fail where words are shown too often."""
+    """Print the table, write it as TSV, and fail where words are shown too often."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -136,7 +135,7 @@ def main() -> None:
             print(line, flush=True)
             lines.append(line)
     if options.write:
-        write_between(options.write, MARK, lines)
+        write_tsv(options.write, lines)
     if outside:
         sys.exit("\n".join(["a word that does not lean is shown too often:", *outside]))
 
