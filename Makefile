@@ -31,7 +31,7 @@ test: $(VENV)/installed-dev lint-fast  ## run what CI runs
 test-all: $(VENV)/installed-all lint  ## also run tests that need TensorFlow, large downloads or minutes of work
 	$(BIN)/python -m pytest $(WORKERS)
 	$(BIN)/python -m benchmarks --quick
-	$(MAKE) --no-print-directory audit
+	$(MAKE) --no-print-directory docs audit
 
 audit: $(VENV)/installed-dev  ## compare the installed versions with known vulnerabilities, if their database can be reached
 	$(BIN)/python -m proofs.audit

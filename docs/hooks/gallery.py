@@ -19,8 +19,11 @@ class Exhibit:
 
 
 EXHIBITS = {
+    "page": Exhibit(
+        "weatherglass run -o audit", "audit/report.html", "The page that every run leaves behind"
+    ),
     "matrix": Exhibit(
-        "weatherglass run -q -o audit && weatherglass report audit --format svg -o figures",
+        "weatherglass report audit --format svg -o figures",
         "figures/matrix.svg",
         "The 46 tests on the embedded model: colour is the direction, depth is what survives the correction",
     ),
@@ -35,8 +38,15 @@ EXHIBITS = {
         "measures-figures/measures.svg",
         "The same tests under ten measures: a finding that holds under one of them is a finding about that measure",
     ),
-    "page": Exhibit(
-        "weatherglass report audit", "audit/report.html", "The page that every run leaves behind"
+    "rank": Exhibit(
+        "weatherglass rank -q -o ranked",
+        "ranked/index.html",
+        "The page of a ranking: the same CVs under the names of four groups",
+    ),
+    "explorer": Exhibit(
+        "weatherglass explore --export explorer.html",
+        "explorer.html",
+        "The explorer as one page: every test of the catalogue, with all words and without each word",
     ),
 }
 

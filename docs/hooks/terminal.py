@@ -28,7 +28,7 @@ class Terminal:
             **os.environ,
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(root / "src"),
-            "COLUMNS": "100",
+            "COLUMNS": "80",
             "NO_COLOR": "1",
         }
         self._printed: dict[str, str] = {}
