@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from weatherglass.lazy import lazy_names
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 if TYPE_CHECKING:
     from weatherglass.api.audits import run as run

@@ -91,8 +91,8 @@ def test_an_option_among_the_models_and_a_second_output_are_refused(
     [
         ({}, str(ROOT)),
         ({"extras": "transformers,onnx"}, f"{ROOT}[transformers,onnx]"),
-        ({"package": "weatherglass==0.2.0"}, "weatherglass==0.2.0"),
-        ({"package": "weatherglass==0.2.0", "extras": "api"}, "weatherglass[api]==0.2.0"),
+        ({"package": "weatherglass==0.3.0"}, "weatherglass==0.3.0"),
+        ({"package": "weatherglass==0.3.0", "extras": "api"}, "weatherglass[api]==0.3.0"),
         ({"package": "weatherglass", "extras": "api"}, "weatherglass[api]"),
         ({"package": "-r x.txt"}, "-r x.txt"),
     ],
