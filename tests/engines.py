@@ -15,6 +15,7 @@ from weatherglass.parallel import ENGINES, Backend, EngineOptions, Outcome
 from weatherglass.parallel.base import attempt
 
 NAME = "copied:"
+DIED = "its process died 3 times, perhaps for lack of memory; use fewer jobs"
 """The scheduler that asks for it, once it is registered."""
 
 
@@ -38,7 +39,10 @@ class Copied:
         for unit in reversed(list(units)):
             self.seen.append(unit)
             if self.dies_with(unit):
-                yield Outcome(unit, error=UnitError("its process died 3 times; out of memory?"))
+                yield Outcome(
+                    unit,
+                    error=UnitError(DIED),
+                )
                 continue
             called, copy = pickle.loads(pickle.dumps((function, unit)))
             yield Outcome(unit, *pickle.loads(pickle.dumps(attempt(called, copy, *shared))))

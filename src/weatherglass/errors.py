@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Errors of the operating system for a file that may not grow: a full disk, a quota, a limit on the size of files."""
+"""The operating system's error numbers for a file that cannot grow: a full disk, a quota, a limit on file sizes."""
 
 
 def reason_of(error: Exception) -> str:
@@ -33,15 +33,15 @@ def output_error(path: Path | str, error: OSError, kept: str = "") -> OutputErro
     """Return the error for a file or folder that cannot be written, which is a `NoRoomError` if the disk is full.
 
     Args:
-        kept: what is saved nevertheless, if that is known.
+        kept: what is saved already, if that is known.
 
     >>> raise output_error("run", OSError(errno.ENOSPC, "No space left on device"))
     Traceback (most recent call last):
-    weatherglass.errors.NoRoomError: run: cannot be written (No space left on device); make room and try again
+    weatherglass.errors.NoRoomError: run: cannot be written (No space left on device); free some space and try again
     """
     what = "; ".join([unwritable(path, error), *([kept] if kept else [])])
     if has_no_room(error):
-        return NoRoomError(f"{what}; make room and try again")
+        return NoRoomError(f"{what}; free some space and try again")
     return OutputError(what)
 
 
@@ -99,13 +99,16 @@ class NoRoomError(OutputError):
 
 
 class UnitError(WeatherglassError):
-    """One test that cannot be computed for one model; the others continue."""
+    """A test that cannot be computed for one model; the run continues with the others."""
 
     exit_code = 3
 
 
 class ZeroVectorError(UnitError):
-    """A zero vector where a metric needs a direction. The caller, which has the texts, names the text."""
+    """A zero vector where a metric needs a direction.
+
+    The caller, which knows the texts, adds the text of the row to the message.
+    """
 
     def __init__(self, where: str, row: int) -> None:
         super().__init__(f"row {row} of {where} is a zero vector, so its cosine is undefined")
@@ -142,4 +145,4 @@ def reason(error: Exception | None) -> str:
 
 
 class DamageWarning(UserWarning):
-    """A file, written by weatherglass, that is damaged or cannot be checked; the text says how it is handled."""
+    """A file of weatherglass that is damaged or cannot be checked; the message states what happens to it."""

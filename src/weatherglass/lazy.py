@@ -17,8 +17,7 @@ def lazy_names(package: str, places: Mapping[str, str]) -> tuple[Getattr, Dir]:
 
     Args:
         package: its `__name__`.
-        places: by public name, the module of the package that defines it, or "module:name" if it has another name
-            there.
+        places: the module that defines each public name, or "module:name" if the name is different there.
     """
 
     def getattr_of_package(name: str) -> Any:

@@ -77,9 +77,7 @@ def check_progress(given: object) -> None:
 
 
 def progress_here() -> Progress:
-    """Return a progress bar in a notebook, and a silent progress elsewhere, since a library should print nothing
-    unasked.
-    """
+    """Return a progress bar in a notebook, or else one that shows nothing, since libraries do not print."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     if type(shell).__name__ != "ZMQInteractiveShell":  # the shell of a notebook, not of a terminal

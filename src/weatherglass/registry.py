@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar, cast
 from weatherglass.errors import UnknownNameError, WeatherglassError
 
 PLAIN_NAMES = {"NoneType": "None", "str": "text", "bytes": "bytes", "ndarray": "an array"}
-"""How messages name some types."""
+"""Names of types in messages."""
 LONGEST_SHOWN = 100
 """The number of characters of a value that a message shows."""
 
@@ -29,7 +29,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return the end of an error about an unknown name, with the nearest known name and a list of all."""
+    """Return the end of the message for an unknown name: the nearest known name and a list of all names."""
     known = list(known)
     return f"{did_you_mean(name, known)} (known: {', '.join(known)})"
 
@@ -132,7 +132,7 @@ def check_number(
         whole: whether it must be a whole number.
 
     Raises:
-        WeatherglassError: if it is not a number of that kind.
+        WeatherglassError: if the value does not meet these conditions.
     """
     if not isinstance(value, int if whole else float | int) or isinstance(value, bool):
         kind = "a whole number" if whole else "a number"
@@ -149,7 +149,7 @@ def wrong_type(name: str, expected: str, value: object) -> WeatherglassError:
 
 
 def described(value: object) -> str:
-    """Describe a value in a few words.
+    """Return a short description of a value, for messages.
 
     >>> described("weat7"), described(7), described(None)
     ('text', 'an int', 'None')
@@ -163,14 +163,14 @@ def described(value: object) -> str:
 
 
 class Registry(Generic[T]):
-    """Values by name, imported at first use, so that a table of slow modules is fast to import.
+    """A table of values by name, which imports a value at its first use, so that importing the table is fast.
 
     Other installed packages can add values through the entry-point group; spawned processes and cluster workers then
     know them, too. `register` adds a value only to this process.
     """
 
     def __init__(self, noun: str, table: Mapping[str, str | T], entry_points: str | None = None) -> None:
-        """Make a table of names.
+        """Create a registry.
 
         Args:
             noun: what the values are, for messages.
@@ -234,5 +234,5 @@ class Registry(Generic[T]):
                 raise
             raise WeatherglassError(
                 f"{self.noun} '{name}', from another package, cannot be loaded from {location} "
-                f"({type(error).__name__}: {error})"
+                f"({type(error).__name__}: {error}); update or remove that package"
             ) from error

@@ -73,7 +73,7 @@ def run(
             earlier run or its folder, or a list of texts. Each word is encoded in a sample of the sentences that
             contain it, and its vectors are averaged; tests must be of single words, and get the name context-NAME.
         per_word: the largest number of sentences per word.
-        progress: notified of the progress of the work.
+        progress: an object that is notified of the progress of the work.
         command: the words of the command line that started this run, for its record.
         changes: fields of the settings by name, such as alternative="two-sided" or trust="none".
 

@@ -1,4 +1,4 @@
-"""`weatherglass.calibrate`: does a metric respond to bias that was planted in its corpus?"""
+"""Measure whether metrics respond to bias that was planted in a corpus (`weatherglass.calibrate`)."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ def calibrate(
             `transformers`).
         seeds: the number of seeds; by default, those of the study.
         alpha: the significance level.
-        folder: where corpora, embeddings and results are kept; a stopped calibration continues from there.
+        folder: the folder for corpora, embeddings and results; a stopped calibration continues from there.
         jobs: the number of local processes.
         scheduler: a Dask cluster to use instead.
         shared_dir: a folder that all its machines see under the same path.
-        progress: notified of the progress of the work.
+        progress: an object that is notified of the progress of the work.
 
     Raises:
         WeatherglassError: if an argument is wrong, words do not occur together in a corpus, or there is only one seed.

@@ -67,7 +67,7 @@ def multiverse(
             engine of another package.
         shared_dir: a folder that all machines of the cluster see under the same path.
         folder: the folder for results and curves; results that it already has are not computed again.
-        progress: notified of the progress of the work.
+        progress: an object that is notified of the progress of the work.
         command: the words of the command line, for the record.
         changes: other fields of `Choices`, such as similarities=("cosine", "mahalanobis") or alpha=0.01. With
             similarities=("log-probability",), tests of single words are run on masked language models, and template,

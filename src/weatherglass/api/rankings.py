@@ -90,7 +90,7 @@ def rank(
         scheduler: a Dask cluster to use instead.
         shared_dir: a folder that all its machines see under the same path.
         folder: the folder for results; results that it already has are not computed again.
-        progress: notified of the progress of the work.
+        progress: an object that is notified of the progress of the work.
         command: the words of the command line that started this audit, for the record.
 
     Returns:
@@ -117,7 +117,8 @@ def rank(
             or groups != "race"
         ):
             raise WeatherglassError(
-                "variants take the place of queries, passages, groups, background, scores and scorer; leave these out"
+                "variants replace queries, passages, groups, background, scores and scorer; remove these "
+                "arguments"
             )
         given = read_variants(checked_path("variants", variants))
         planned, workers = choose_models(models_in(models)), backend(jobs, scheduler, shared_dir)
@@ -130,7 +131,10 @@ def rank(
         if scorer is not None:
             raise WeatherglassError("scores and scorer cannot be combined; give one of them")
         if queries is not None or passages is not None or background is not None:
-            raise WeatherglassError("scores and texts are given, but a table of scores needs only groups")
+            raise WeatherglassError(
+                "scores cannot be combined with queries, passages and background; a "
+                "table of scores needs only groups"
+            )
         table = checked_path("scores", scores)
         read = read_scores(table, groups_of(groups))
         rankers = {table.name: lambda _: read}

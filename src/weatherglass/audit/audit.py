@@ -182,7 +182,7 @@ class Audit:
         rows: Sequence[PlannedResult],
         number: int | None = None,
     ) -> None:
-        """Compute jobs and store their results; by default, the number of results is that of the rows."""
+        """Compute jobs and store their results; the progress has `number` steps, by default one per row."""
         keys = {(row.test.name, row.metric.name, row.part): row.key for row in rows}
         self.progress.stage(f"testing {model.name}", len(rows) if number is None else number)
         for outcome in self.workers.map(evaluate_job, jobs, vectors):
@@ -199,7 +199,7 @@ class Audit:
             self.progress.advance()
 
     def _fail(self, model: PlannedModel, rows: Sequence[PlannedResult], error: WeatherglassError) -> None:
-        """Note that results cannot be computed, except for results that only a glob requested."""
+        """Record that results cannot be computed, unless only a glob requested them."""
         named = (row for row in rows if row.metric.name not in self.plan.optional)
         self.failures += [Failure(model.name, row.test.name, str(error)) for row in named]
 

@@ -47,7 +47,7 @@ class Difference:
     """The interval of the change at level 1 − alpha, by a paired jackknife; None if it is not estimable."""
     high: float | None
     p_value: float | None
-    """Two-sided p of the hypothesis that the change is 0; at most alpha if and only if the interval excludes 0."""
+    """The two-sided p of the hypothesis that the change is 0; at most alpha if and only if the interval excludes 0."""
     units: tuple[int, int]
     """The numbers of units of X and of Y that both runs scored."""
     notes: tuple[str, ...]

@@ -198,7 +198,9 @@ def _encode_views_elsewhere(
     )
     for outcome in backend.map(encode_view_chunk, chunks):
         if outcome.value is None:
-            raise outcome.error or EncoderError(f"{encoder.name}: no vectors came back")
+            raise outcome.error or EncoderError(
+                f"{encoder.name}: the other process returned no vectors; run the same command again"
+            )
         cached.store(outcome.unit.texts, *outcome.value)
         progress.advance(len(outcome.unit.texts))
     return cached.matrices(), cached.coverage()

@@ -240,7 +240,7 @@ class Job:
     seen: tuple[str, ...] = ()
     """Words of the test that the model's transforms were fitted on."""
     targets: TargetTexts | None = None
-    """How the model splits the texts of X and Y; None unless both are measured."""
+    """Facts about how the model splits the texts of X and Y; None unless both are measured."""
     contexts: Mapping[str, WordRows] = field(default_factory=dict)
     """By text, the rows of its contexts among the vectors, and the contexts; empty without contexts."""
     notes: Mapping[str, Any] = field(default_factory=dict)

@@ -54,7 +54,7 @@ class RowExplanation:
     steps: tuple[str, ...]
     """All steps, one line each."""
     profiles: tuple[Reported, ...]
-    """What other tools would report; empty for a sentence test by words, since the papers score sentences."""
+    """The numbers of other tools; empty for a sentence test by words, since the papers score sentences."""
 
 
 def explain(

@@ -31,7 +31,7 @@ UNFAMILIAR_PIECES = 3.0
 have up to 2.6 on the embedded model and 1.5 on all-MiniLM-L6-v2, which splits Russian words into 6.1.
 """
 UNFAMILIAR_UNKNOWN = 0.5
-"""The share of unknown words above which the same is said of word vectors."""
+"""The share of unknown words above which word vectors hardly cover the language of a test."""
 
 
 @dataclass(slots=True)
@@ -129,8 +129,8 @@ def other_tokens(test: Test, encoder: Model) -> list[Warning]:
 
 
 def unfamiliar(test: Test, encodings: Encodings, roles: Sequence[str]) -> list[Warning]:
-    """Return a warning if the model seems not to speak the language of a test: it does not know most of its words, or
-    splits them into many pieces. Models that read single letters or bytes split every language like this.
+    """Return a warning if the model knows few words of a test or splits them into many pieces, as in a foreign
+    language. A model that reads single letters or bytes gets no such warning for its pieces.
     """
     if test.context == CORPUS:
         return []

@@ -126,7 +126,7 @@ def word_map(
         scheduler: a Dask cluster to use instead (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS with an
             engine of another package.
         shared_dir: a folder that all machines of the cluster see under the same path.
-        progress: an object that is told how far the work has come.
+        progress: an object whose methods report the progress of the work.
 
     Raises:
         WeatherglassError: if the attributes are not two sets, or fewer than two of a set are known.
@@ -278,7 +278,7 @@ def _p_values(table: Matrix, n_a: int, model: str, workers: Backend, progress: P
 
 
 def p_of_words(unit: WordUnit) -> Vector:
-    """Return p of the words of one unit, in any process."""
+    """Return p of the words of one job, in any process."""
     return np.array([1.0 if np.isnan(row).any() else _p(row, unit.n_a) for row in unit.table])
 
 

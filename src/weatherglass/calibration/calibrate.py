@@ -43,18 +43,18 @@ RECORD = "calibration.json"
 FORMAT = 1
 PLANTED, CONTROL = "planted", "control"
 LEAST_WORDS = 2
-"""Number of words that every set of a test must have in the vocabulary."""
+"""The number of words that every set of a test must have in the vocabulary."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MetricResponse:
-    """How one metric responded on one test, for one corpus and algorithm."""
+    """The response of one metric on one test, for one corpus and algorithm."""
 
     corpus: str
     algorithm: str
     test: str
     kind: str
-    """PLANTED for the test whose stereotype was planted, CONTROL for another one."""
+    """The kind of test: PLANTED if its stereotype was planted, otherwise CONTROL."""
     metric: str
     sets: str
     """The sets that were measured, such as "X Y A B"."""
@@ -67,7 +67,7 @@ class MetricResponse:
     p_adjusted: float
     """p of the slope after Holm's correction over the rows of this corpus, algorithm and kind."""
     outcome: str
-    """follows, saturates, reversed or blind for a planted test; flat or moves for a control."""
+    """The outcome: follows, saturates, reversed or blind for a planted test; flat or moves for a control."""
 
 
 @dataclass(frozen=True)
@@ -121,10 +121,10 @@ def calibrate(
 ) -> Calibration:
     """Measure how metrics respond to a planted stereotype.
 
-    Corpora and embeddings are kept in `folder`; a stopped calibration continues where it was.
+    Corpora and embeddings are kept in `folder`; a stopped calibration continues where it stopped.
 
     Args:
-        study: its corpora, algorithms and seeds are used.
+        study: the study with the corpora, algorithms and seeds.
         test: the test that measures the stereotype.
         stereotype: the stereotype that is planted.
         metrics: the metrics; those of language models are computed for the algorithm "masked" alone.
@@ -134,7 +134,7 @@ def calibrate(
         groups: which sets of the test are the groups of people: "targets" or "attributes".
         alpha: the significance level.
         backend: where embeddings are trained.
-        progress: notified of the progress.
+        progress: an object that is notified of the progress.
 
     Raises:
         CorpusError: if the design is too small, words do not occur, or no metric can be computed.

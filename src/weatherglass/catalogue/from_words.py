@@ -74,7 +74,9 @@ def make_test(
     """
     place = _place(name)
     if (targets or attributes) and any(each is not None for each in (X, Y, A, B)):
-        raise place.error("targets", " and attributes replace X, Y, A and B; give either these or those")
+        raise place.error(
+            "targets", " and attributes replace X, Y, A and B; give targets and attributes, or X, Y, A and B"
+        )
     for key, text in {"topic": topic, "language": language, "source": source, "citation": citation}.items():
         if not isinstance(text, str):
             raise place.error(key, f"should be text, but is {type_name(text)}")

@@ -58,7 +58,7 @@ def load_test(name_or_path: str | Path) -> Test:
 
 
 def load_tests(patterns: Sequence[str | Path]) -> list[Test]:
-    """Return tests by names, globs like `sent-*`, topics, files and folders of files; in the order given and without
+    """Return the tests that names, globs like `sent-*`, topics, files and folders select, in the given order without
     repeats.
 
     A glob is matched against the 46 published tests and, if none of them matches, against the tests in other fields,
@@ -90,7 +90,7 @@ def checked_pattern(given: object) -> str:
     """Return a name, glob, topic or path of tests as text.
 
     Raises:
-        CatalogueError: if it has another type.
+        CatalogueError: if the value is not text or a path.
         UnknownNameError: if it is blank, or cannot be the name of a file.
     """
     pattern = os.fspath(given) if isinstance(given, os.PathLike) else given
@@ -106,8 +106,8 @@ def checked_pattern(given: object) -> str:
 
 
 def read_tests(path: str | Path) -> list[Test]:
-    """Read the tests of a file: .toml is weatherglass's own format, .csv and the like are tables, all others are the
-    published format.
+    """Read the tests of a file: .toml has weatherglass's own format, .csv and similar files are tables, and all
+    others have the published format.
     """
     path = Path(path)
     if is_table(path):
@@ -123,8 +123,8 @@ def is_table(path: Path) -> bool:
 
 
 def write_test(test: Test, path: str | Path) -> None:
-    """Write a test in the format of the file's suffix: .toml is weatherglass's own format, any other the published
-    one.
+    """Write a test in the format of the file's suffix: .toml means weatherglass's own format, and any other suffix
+    the published format.
 
     Only weatherglass's own format stores the word of each sentence.
 

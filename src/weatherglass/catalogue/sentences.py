@@ -35,7 +35,7 @@ class Template:
 
     text: str
     classes: tuple[str, ...] = ()
-    """The classes of words that the template takes; empty for all."""
+    """The classes of words that the template takes; empty if it takes all."""
 
     @property
     def slots(self) -> list[str]:
@@ -220,9 +220,9 @@ def _read_word(
 
 
 def _missing_forms(reading: Reading, templates: Iterable[str], needed: Mapping[str, str]) -> list[str]:
-    """Return the missing forms because of which templates of its class skip a word.
+    """Return the forms that a word lacks, so that templates of its class skip it.
 
-    Some slots are only for other words of the class: "ils" does not need "elle", so nothing is missing.
+    A slot for other words of the class does not count: "ils" lacks no form because a template has a slot for "elle".
     """
     slots = (base_name(slot) for template in templates for slot in slot_names(template))
     needs = (needed.get(slot, slot) for slot in slots if slot not in reading.slots)

@@ -63,7 +63,7 @@ class Kind:
     works_in_part: bool = False
     """Whether the kind partly works without the packages."""
     problem: str = ""
-    """Why a kind of another package cannot be loaded."""
+    """The reason why a kind of another package cannot be loaded."""
 
     @property
     def missing(self) -> list[str]:

@@ -44,11 +44,11 @@ MAX_ANSWER = 256 * 2**20
 
 
 class TooLateError(Exception):
-    """An answer that was not complete at the deadline."""
+    """An error for an answer that was not complete at the deadline."""
 
 
 class TooLargeError(Exception):
-    """An answer that exceeds `MAX_ANSWER`."""
+    """An error for an answer that exceeds `MAX_ANSWER`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ class Layers:
     last: int | None = -1
     """The number of the highest layer, which is included; None for the top layer."""
     join: Join | None = None
-    """How layers are combined; None for a single layer."""
+    """The way in which layers are combined; None for a single layer."""
 
     @classmethod
     def parse(cls, text: str) -> Layers:

@@ -32,7 +32,7 @@ class TruncatedEncoder(Encoder):
     """An encoder that returns the first dimensions of the vectors of `inner`."""
 
     costly: ClassVar[bool] = False
-    """Truncation is cheap; only `inner`, which the audit calls, can be costly."""
+    """Truncation is cheap, so results are not cached again; `inner` decides whether to cache its own."""
 
     def __init__(self, inner: ModelEncoder, dim: int, name: str) -> None:
         self.inner = inner

@@ -32,7 +32,7 @@ def export(
         engine: the models.
         path: the file to write.
         tests: names of the catalogue or files; by default, all tests of four sets of words.
-        progress: notified of each state.
+        progress: an object that is notified of each state.
 
     Raises:
         WeatherglassError: if a test cannot be explored, or the file cannot be written.

@@ -101,8 +101,7 @@ class MetricInfo:
     one_sample: bool = False
     """Whether the words of all target sets form one sample, so that the value does not depend on their sets."""
     one_reading: bool = False
-    """Whether everything that varies is exchanged for p, so that no second p is needed to generalise to other
-    units.
+    """Whether p exchanges all sampled units, so that no second p is needed to generalise to other units.
     """
     contrasts: str = ""
     """The sets whose difference is tested: "targets", "attributes" or "both"; empty if p tests something else.

@@ -30,7 +30,7 @@ class PValueOptions:
     precision: float
     seed: int
     inner: bool = False
-    """Whether p is one of many, such as those without each word, for which fewer draws are enough."""
+    """Whether fewer draws are enough, because this p is one of many, such as the p-values without each word."""
 
     def for_many(self, rough: bool = False) -> PValueOptions:
         """Return the options for p without a word or template; the budget is small because there are many of them.

@@ -69,7 +69,9 @@ class Choices:
         for choice in self.varied:
             one_of("choice", choice, CHOICES)
         if LOG_PROBABILITY in self.similarities and len(self.similarities) > 1:
-            raise WeatherglassError(f"{LOG_PROBABILITY} has no other similarity beside it; vary it alone")
+            raise WeatherglassError(
+                f"{LOG_PROBABILITY} cannot be combined with another similarity; vary it alone"
+            )
         for name in self.similarities:
             SIMILARITIES.get(raw_similarity(name))
         for name in self.statistics:

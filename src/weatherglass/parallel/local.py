@@ -91,7 +91,11 @@ class LocalProcesses:
                         waiting.append((unit, tries + 1))
                     else:
                         yield Outcome(
-                            unit, error=UnitError(f"its process died {ATTEMPTS} times; out of memory?")
+                            unit,
+                            error=UnitError(
+                                f"its process died {ATTEMPTS} times, perhaps for lack "
+                                "of memory; use fewer jobs"
+                            ),
                         )
 
     @contextmanager

@@ -22,7 +22,7 @@ from weatherglass.stats.win_rate import averaged
 
 @dataclass(frozen=True, slots=True)
 class RankedQuery:
-    """How similar the variants of a query's passages are to it, on average."""
+    """The mean similarity of a query to its passages in each variant."""
 
     model: str
     topic: str

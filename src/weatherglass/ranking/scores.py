@@ -54,7 +54,7 @@ Scorer = Callable[[list[tuple[str, str]]], Any]
 `predict`.
 """
 ScoreJournal = Journal[dict[str, Any]]
-"""The scores of some passages by query and name, stored under a hash of the model and the texts."""
+"""The scores of some passages by query and name, which are stored under a hash of the model and the texts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

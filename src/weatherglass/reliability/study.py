@@ -98,7 +98,7 @@ class ScoreUnit:
     """The rules themselves, instead of their names, so that a worker also knows rules registered in this process."""
 
     def missing(self) -> ScoreUnit:
-        """Return the same unit, restricted to the rules that have no file yet."""
+        """Return the same job, restricted to the rules that have no file yet."""
         paths = score_paths(self.target, self.rules)
         return replace(self, rules=tuple(rule for rule in self.rules if not paths[rule.name].is_file()))
 

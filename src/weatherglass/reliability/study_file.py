@@ -276,7 +276,7 @@ def new_study(file: str, name: str, corpora: Mapping[str, str], targets: Sequenc
     Args:
         file: the name of the file.
         name: the name of the study.
-        corpora: path of each corpus by name; the comments on its settings are in the first one only.
+        corpora: the path of each corpus by name; only the table of the first corpus has comments on its settings.
         targets: the reader's own lists of target words, which precede the built-in ones.
     """
     tables = [

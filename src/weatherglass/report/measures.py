@@ -79,7 +79,7 @@ def spreads(results: Sequence[Result], mark: MarkOf = outcome_mark) -> list[Metr
 
 
 MAP_NOTE = "Blue: as named; orange: the opposite; grey: a metric without direction. Deeper colour: larger d."
-"""Legend of the map, without the meaning of the marks."""
+"""The legend of the map, without the meaning of the marks."""
 
 
 def measure_map(

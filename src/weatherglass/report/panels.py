@@ -68,7 +68,7 @@ class DrawnEffect:
     sign: int
     """The established direction; 0 if there is none."""
     dots: tuple[tuple[float, bool, bool], ...] = ()
-    """For each test of a topic, its d, whether it is significant, and whether it is tested."""
+    """d of each test of a topic, whether it is significant, and whether it is tested."""
     band: tuple[float, float] | None = None
     people: tuple[float, ...] = ()
 

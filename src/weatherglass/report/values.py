@@ -1,4 +1,4 @@
-"""What a notebook shows of a result, a comparison and a map of words."""
+"""Show a result, a comparison and a map of words in a notebook."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from weatherglass.ranking.change import RankingComparison
 
 ALPHA = 0.05
-"""Significance level of a map of words, which does not record one."""
+"""The significance level for a map of words, which does not record its level."""
 
 
 class View:
@@ -284,7 +284,7 @@ class ComparisonView(View):
 
 
 class WordMapView(View):
-    """Which of two attribute sets each word leans to."""
+    """A map of words, which shows to which of two attribute sets each word leans."""
 
     heads = ("word", "d", "p", "corrected p", "leans to")
     numbers = (1, 2, 3)

@@ -21,7 +21,7 @@ ON_PAGE = "in the page and with --verbose"
 
 @dataclass
 class Line:
-    """Texts that are shown in one line."""
+    """A group of texts that are shown in one line."""
 
     text: str
     count: int = 0

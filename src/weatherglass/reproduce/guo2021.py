@@ -30,7 +30,7 @@ MISSING: Final = {
     "authors' code",
     "models": "elmo:FOLDER, hf:bert-base-cased, hf:openai-gpt and hf:gpt2, each with span_pooling=last",
 }
-"""What the paper used and cannot be obtained from it."""
+"""The inputs of the paper that cannot be obtained from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,9 @@ class Reproduction:
     models: tuple[str, ...]
     corpus: str
     combined: Run | None
-    """The procedure of the paper."""
+    """The run by the procedure of the paper."""
     by_words: Run | None
-    """Vectors averaged over contexts, and p by words."""
+    """The run with vectors averaged over contexts, and with p by words."""
 
 
 def published() -> Published:
@@ -112,7 +112,7 @@ def reproduce(
 
 
 def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
-    """Yield the published table, the same table of the given models, and what cannot be had."""
+    """Yield the published table, the same table of the given models, and the inputs that are not available."""
     table = reproduction.published
     rows = [[name, *(f"{value:.2f}" for value in row)] for name, row in table.tests.items()]
     yield Sheet("table2", "Published: CES with 1 000 draws", [["test", *table.models], *rows])

@@ -49,7 +49,7 @@ class Significance:
     """The lower bound of p; equal to p_value if p is exact, and None if the method gives no bounds."""
     p_high: float | None
     p_method: str
-    """How p was computed, such as "enumerate" or "sampled"."""
+    """The method by which p was computed, such as "enumerate" or "sampled"."""
     p_floor: float
     """The p of the most extreme partition; no data of these sizes can have a smaller p."""
     certified: bool

@@ -115,7 +115,7 @@ class Factor:
     """σ² / levels: the variance of a score due to the choice of levels."""
 
     def noise_without_each_word(self, set_sizes: Vector) -> Vector:
-        """Return the noise without each word: I − qᵢ·m/(m − 1)."""
+        """Return the noise without each word, which is I − qᵢ·m/(m − 1)."""
         left = self.rows.sum(axis=-1, keepdims=True) - self.rows * set_sizes / (set_sizes - 1)
         return _noise(left, self.scale.df - 1, self.levels)
 

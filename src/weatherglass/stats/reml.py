@@ -10,9 +10,9 @@ and is minimised over θ. With weights w of the rows, e ~ N(0, σ²/w): the scor
 gives the model above, and Σ log w is subtracted from the criterion. The criterion depends on the rows only through
 cross products of the columns. The factor with the most levels (words) enters only through sums within its levels;
 levels of equal size (or, with weights, of equal total weight) are added up once. An evaluation then needs only a few
-small matrices, so that the optimum is found to many digits. These are needed: with two algorithms, the criterion is
-almost flat in their variance, and a solver that stops at a relative 1e-8 of a criterion of -200 000 can be wrong by
-several per cent.
+small matrices, so that the optimum is found to many digits. This precision is needed: with two algorithms, the
+criterion is almost flat in their variance, and a solver that stops at a relative 1e-8 of a criterion of -200 000 can
+be wrong by several per cent.
 """
 
 from __future__ import annotations

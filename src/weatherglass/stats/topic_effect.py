@@ -199,7 +199,7 @@ def _by_t(layout: Layout) -> Significance:
 
 
 def topic_interval(topic: Topic, p: float, alpha: float) -> Interval | None:
-    """Return the interval of D , which excludes 0 if and only if p ≤ alpha; None if it is not estimable."""
+    """Return the interval of D, which excludes 0 if and only if p ≤ alpha; None if it is not estimable."""
     tests, layout = topic.tests, topic.layout
     centred = [within(np.asarray(test.scores, dtype=np.float64), test.n_x, test.ddof) for test in tests]
     if any(min(scores.scale.n_x, scores.scale.n_y) < 2 or not scores.squares > 0 for scores in centred):

@@ -56,7 +56,7 @@ def map_array(path: Path) -> NDArray[Any]:
 
 
 class Npz:
-    """The arrays of an .npz file by name; each is unpacked on access, and all share one limit."""
+    """The arrays of an .npz file by name; an array is unpacked when it is requested, with one limit for all."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -90,7 +90,7 @@ class Npz:
         Raises:
             VectorFileError: if it is not an array, or exceeds the limit.
             UnsafeFileError: if it contains Python objects.
-            Exception: any, if the archive is damaged.
+            Exception: of any type, if the archive is damaged.
         """
         info = self._members[name]
         if not info.filename.endswith(SUFFIX):
@@ -123,7 +123,7 @@ def _check_count(path: Path, found: int) -> None:
 
 
 def _header(file: IO[bytes], size: int, path: Path, name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Return the shape, whether columns come first, and the type; check that enough bytes follow the header."""
+    """Return the shape, whether the order is Fortran's, and the type; check that enough bytes follow."""
     version = npy.read_magic(file)
     if version not in _HEADERS:
         raise ValueError(f"an array of version {version[0]}.{version[1]}; only 1.0 and 2.0 are supported")
@@ -240,7 +240,7 @@ DEEPEST = 32
 """The largest depth of nested groups."""
 
 ENOUGH = ("texts", "vectors")
-"""Data sets that are read alone if a file has them."""
+"""The data sets to read if a file has both; its other data sets are then ignored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +248,7 @@ class Hdf5Content:
     """The content of an HDF5 file, by full names like `group/name`."""
 
     attributes: Mapping[str, str]
-    """The texts at the root of the file."""
+    """The attributes of the file that are texts."""
     texts: Mapping[str, Sequence[str]]
     arrays: Mapping[str, NDArray[Any]]
     """The texts and arrays, in the order of the file's names."""

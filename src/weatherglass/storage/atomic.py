@@ -164,7 +164,7 @@ def _opened(path: Path) -> int:
 
 @contextmanager
 def writing_into(folder: Path) -> Iterator[None]:
-    """Report an error of the operating system in one line while results are written.
+    """Convert an error of the operating system in the block, which writes results, to an `OutputError` of one line.
 
     Raises:
         OutputError: if the block raises an OSError; the message names the file, or the folder if no file is known.

@@ -35,8 +35,7 @@ DAMAGED = ".damaged"
 MISMATCH = "damaged (the checksum does not match)"
 BLOCK = 2**20
 SETTLED_AFTER = 2.0
-"""Seconds; the hash of a file changed more recently is not cached, since the file could change again within one clock
-tick.
+"""The age in seconds from which the hash of a file is cached; a newer file could change again within one clock tick.
 """
 CHECKED_JSON = re.compile(rb'\{\s*"sha256":\s*"(.{64})', re.DOTALL)
 

@@ -26,7 +26,7 @@ _PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _DEEP_KEY = re.compile(
     rf"(?:^[ \t]*+\[?\[?|[{{,])[ \t]*+{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{DEEPEST_KEY}}}", re.MULTILINE
 )
-"""A key at the start of a line or in an inline table; a sentence with equally many full stops is not a key."""
+"""A key at the start of a line or in an inline table; a sentence with as many full stops is not a key."""
 _NESTED, _DIGITS = "nested too deeply", "a number with too many digits"
 
 

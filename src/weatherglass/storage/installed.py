@@ -14,7 +14,7 @@ from weatherglass.errors import MissingExtraError
 
 
 def installed_version(package: str) -> str | None:
-    """Return the version of a package, or None; faster than `importlib.metadata.version`, which parses all metadata."""
+    """Return the version of a package, or None, without parsing all metadata as `importlib.metadata.version` does."""
     try:
         found = distribution(package)
     except PackageNotFoundError:

@@ -29,7 +29,7 @@ LONGEST_CELL = 100_000
 """The limits of a table: bytes of the file, rows, columns, and characters of a cell."""
 LARGEST_BYTES = 256 * 2**20
 BYTES_PER_ROW = 100
-"""The bytes allowed per row for a caller that allows more rows, and the largest number of bytes."""
+"""For callers that allow more rows: the number of bytes that each row adds to the limit, and the largest limit."""
 EXCEL = (".xlsx", ".xlsm")
 TABLES = (".csv", *TAB_SUFFIXES, *EXCEL)
 """Suffixes of files that are always tables; .txt, .jsonl and .toml may contain something else."""

@@ -43,7 +43,7 @@ EMPTY_ZIP = b"PK\x05\x06"
 PICKLE = tuple(bytes([0x80, protocol]) for protocol in (2, 3, 4, 5))
 
 NOT_WORD_VECTORS = {
-    b"\x89HDF": "an HDF5 file; if it contains encodings, name it as encodings:FILE",
+    b"\x89HDF": "an HDF5 file; if it contains encodings, write it as encodings:FILE",
     b"\x93NUMPY": "a bare array without words; save words and vectors together as .npz",
     b"BZh": "compressed with bzip2; unpack it first",
     b"\xfd7zXZ": "compressed with xz; unpack it first",

@@ -150,7 +150,7 @@ VECTORS = ("vectors", "syn0")
 """The names of the attributes in gensim's versions, newest first."""
 
 LONGEST_WORD = 2**14
-"""The largest number of characters of a word; otherwise one long word could be the name of every row."""
+"""The largest number of characters of a word; without it, a small pickle could use one long word for every row."""
 
 
 def read_gensim(file: BinaryIO, collector: Collector) -> WordVectors:

@@ -63,7 +63,7 @@ class WordVectors:
 
 
 class EveryWord:
-    """The set of wanted words when all words are wanted; bytes that are not UTF-8 are written as \\xff."""
+    """A set that contains every word, for readers of whole files; it writes bytes that are not UTF-8 as \\xff."""
 
     def __contains__(self, word: bytes) -> bool:
         return bool(word)

@@ -1,8 +1,8 @@
 """Read the vectors of a spaCy pipeline from its files, without running spaCy or the pipeline's code.
 
 vocab/vectors is a .npy array, and vocab/key2row is a MessagePack table from the hash of a word to its row; in pruned
-pipelines, many words share a row. The hash is MurmurHash64A of the word in UTF-8 with seed 1. For names in spaCy's
-table of symbols ("mark", "agent", "PERSON"), it is their number in the table.
+pipelines, many words share a row. The hash is MurmurHash64A of the word in UTF-8 with seed 1. A name in spaCy's table
+of symbols ("mark", "agent", "PERSON") has its number in that table in place of a hash.
 """
 
 from __future__ import annotations

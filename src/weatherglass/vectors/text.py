@@ -138,7 +138,7 @@ def detect_layout(block: bytes, collector: Collector) -> Layout:
 
 
 def _is_vector_of_one(lines: list[bytes]) -> bool:
-    """Return whether "5 3" is the word 5 with one number, not a header, because the next line is also a pair."""
+    """Return whether a first line like "5 3" is a word and its number; the next line then also has two fields."""
     return len(lines) > 1 and len(_fields(lines[1])) == 2 and _fields(lines[0])[1] != b"1"
 
 

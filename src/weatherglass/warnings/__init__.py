@@ -11,10 +11,10 @@ from typing import Any, Literal, Self
 OTHER = "other"
 """The kind of a plain text, for example one that a user's encoder returns."""
 SHOWN = 5
-"""The number of words of a list that a warning names."""
+"""The largest number of words that a warning lists."""
 
 About = Literal["run", "test", "model", "row"]
-"""What a warning of a result is about: its test, the test on one model, or the row of one metric."""
+"""The possible subjects of a warning about a result: its test, the test on one model, or the row of one metric."""
 Severity = Literal["damage", "limit", "note"]
 """Severities, in the order in which warnings are shown: numbers may be wrong or missing, a conclusion is limited, good
 to know.
@@ -24,7 +24,7 @@ SEVERITIES: tuple[Severity, ...] = ("damage", "limit", "note")
 
 @dataclass(frozen=True, slots=True)
 class Warning:
-    """What a reader should know before quoting a number.
+    """A fact that a reader should know before quoting a number.
 
     >>> warning = Warning.of("broken-pairs", count=3).about("weat6")
     >>> print(warning)
@@ -34,7 +34,7 @@ class Warning:
     """
 
     kind: str
-    """A name in `warnings.kinds.WARNINGS`."""
+    """The name of the kind in `warnings.kinds.WARNINGS`."""
     subject: str = ""
     """The test, row, model or file that the warning is about; empty if it is the object that has the warning."""
     values: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -100,8 +100,8 @@ class Kind:
     example: Mapping[str, Any]
     """Example values for the manual."""
     summary: str = ""
-    """The text of one line that stands for several different warnings; if it is empty, the text of the first is
-    used.
+    """The text of one line that summarises several different warnings; if it is empty, the line has the first
+    warning's text.
     """
     detail: str = ""
     """A template of the text that follows the subject of each of several warnings."""
@@ -175,7 +175,7 @@ def folded(warnings: Iterable[Warning]) -> list[Folded]:
 
 
 def count_line(lines: Sequence[Folded], noun: str = "warning") -> str:
-    """Return the number of warnings and of kinds, worded alike for the terminal and the page."""
+    """Return a phrase that states how many warnings of how many kinds there are, for the terminal and the page."""
     return f"{counted(sum(line.count for line in lines), noun)} of {counted(len(lines), 'kind')}"
 
 

@@ -231,7 +231,7 @@ KINDS: dict[str, Kind] = {
     "table": Kind(
         "{file}: {note}",
         {"file": "jobs.csv", "note": "not UTF-8; read as Windows-1252 (Latin-1), such as 'Köchin'"},
-        summary="a list was read with an assumption",
+        summary="the encoding of a list was assumed",
         detail="{file}",
         about="test",
         severity="note",

@@ -98,7 +98,7 @@ GATES: dict[Cell, int] = {lstm: 4, gru: 3}
 
 @dataclass(frozen=True, slots=True)
 class BidirectionalNetwork:
-    """One or more layers of a cell in both directions."""
+    """A network of one or more layers of LSTM or GRU cells in both directions."""
 
     cell: Cell
     layers: tuple[tuple[Direction, Direction], ...]

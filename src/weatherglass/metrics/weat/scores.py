@@ -215,7 +215,7 @@ def largest_effect_size(nx: int, ny: int, ddof: int = 1) -> float:
 
 
 BLOCK_ENTRIES = 1 << 21
-"""Number of raw measures in memory at once (16 MB); targets are processed in blocks."""
+"""The number of raw measures in memory at once (16 MB); targets are processed in blocks."""
 
 
 def associations(

@@ -111,7 +111,7 @@ def attribute_tables(
 ) -> AttributeTables | None:
     """Return the mean measures between target words and attribute words; larger means closer.
 
-    Return None for statistics other than the mean, whose scores do not follow from these.
+    Return None for statistics other than the mean, whose scores cannot be computed from mean measures.
 
     Args:
         named: a sample by words.

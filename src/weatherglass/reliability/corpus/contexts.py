@@ -110,7 +110,7 @@ def find_contexts(
         words: words or phrases.
         per_word: the largest number of sentences per word.
         seed: the seed of the sample.
-        progress: notified of the progress of the work.
+        progress: an object that is notified of the progress of the work.
 
     Raises:
         CorpusError: if the corpus cannot be read or contains none of the words.
@@ -272,7 +272,7 @@ def contexts_for(
         per_word: the largest number of sentences per word.
         seed: the seed of the sample.
         folder: the folder of this run; if it has the contexts of the same corpus, the corpus is not read again.
-        progress: notified of the progress of the work.
+        progress: an object that is notified of the progress of the work.
 
     Raises:
         CorpusError: if the source cannot be read, or a file of contexts was made for other words.

@@ -140,7 +140,7 @@ def explain(
         features: the tables of `word_features` for all corpora and algorithms.
         sources: the sources of senses and parts of speech.
         missing: the sources that are not installed.
-        progress: updated after each model.
+        progress: an object that is updated after each model.
     """
     progress = progress or Silent()
     parts = []
@@ -235,7 +235,7 @@ def explain_study(
         folder: the folder of the study.
         senses: a file of senses instead of WordNet.
         parts: a file of parts of speech instead of Brill's lexicon.
-        progress: updated after each group of embeddings and each model.
+        progress: an object that is updated after each group of embeddings and each model.
 
     Returns:
         An explanation for each set of base pairs; if nothing can be estimated, it has a reason instead of parts.
@@ -291,7 +291,7 @@ def feature_tables(
         groups: all groups of the study; cached tables of other embeddings or lexicons are removed.
         lexicon: senses and parts of speech.
         folder: the folder of the cached tables.
-        progress: updated after each group.
+        progress: an object that is updated after each group.
     """
     import polars as pl
 

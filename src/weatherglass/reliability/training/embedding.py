@@ -197,7 +197,7 @@ def import_embeddings(name: str, pattern: str, folder: Path, progress: Progress 
         pattern: the glob, optionally followed by transforms that are applied to each file, as in
             `vectors/*.txt | hard-debias`.
         folder: the folder for the stored embeddings; files that are already stored are not read again.
-        progress: updated after each file.
+        progress: an object that is updated after each file.
 
     Raises:
         VectorFileError: if no file matches, or one is damaged.

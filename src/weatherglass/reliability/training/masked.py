@@ -26,20 +26,21 @@ from weatherglass.storage.checksum import damaged_files, write_sums
 from weatherglass.storage.installed import require
 
 VERSION = 1
-"""Increase it when the same seed gives another model, so that models are trained again."""
+"""The version of the training; increase it when the same seed gives another model, to train models again."""
 PACKAGES, EXTRA = ("torch", "transformers"), "transformers"
 FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 PAD, UNK, CLS, SEP, MASK = range(len(SPECIAL))
 HEADS, WIDER = 2, 2
-"""Number of attention heads, and how much wider the feed-forward layers are than the states."""
+"""The number of attention heads, and how much wider the feed-forward layers are than the states."""
 TOKENS = 1024
-"""Number of tokens of a batch."""
+"""The number of tokens of a batch."""
 WARM_UP = 0.06
-"""Share of the steps in which the learning rate rises; afterwards, it falls to 0."""
+"""The share of the steps in which the learning rate rises; afterwards, it falls to 0."""
 SHARE, MASKED, RANDOM = 0.3, 0.8, 0.1
-"""Share of the words to predict, twice that of BERT for more signal from each pass (Wettig et al. 2023); the shares of
-these that are masked and replaced by a random word are BERT's (Devlin et al. 2019)."""
+"""The share of words to predict, twice that of BERT, for more signal from each pass (Wettig et al. 2023).
+
+The shares of these words that are masked and replaced by a random word are those of BERT (Devlin et al. 2019)."""
 NOT_PREDICTED: Final = -1
 WORDS = r"[^\W_]+(?:'[^\W_]+)*"
 """The words of the tokeniser of a corpus with split = "words"."""
@@ -52,9 +53,9 @@ class MaskedSettings:
     dimensions: int = 128
     layers: int = 2
     vocabulary: int = 5_000
-    """Number of the most frequent words that are tokens."""
+    """The number of the most frequent words that are tokens."""
     length: int = 64
-    """Number of tokens of a text, with [CLS] and [SEP]; longer lines are split."""
+    """The number of tokens of a text, with [CLS] and [SEP]; longer lines are split."""
     epochs: int = 2
     rate: float = 2e-3
     """The largest learning rate."""
@@ -84,7 +85,7 @@ def train_masked(
         corpus: the encoded corpus.
         seed: the seed of the weights, of the order of lines and of the masked words.
         settings: the settings.
-        report: called with shares of the work, whose sum is 1.
+        report: a function that is called with shares of the work, whose sum is 1.
 
     Raises:
         MissingExtraError: if torch or transformers is missing.
@@ -182,7 +183,7 @@ class _Texts:
     def __init__(self, corpus: Corpus, settings: MaskedSettings) -> None:
         words = min(settings.vocabulary, len(corpus.words))
         self.size = words + len(SPECIAL)
-        """Number of tokens of the model."""
+        """The number of tokens of the model."""
         tokens = np.asarray(corpus.tokens)
         self._ids: NDArray[np.int32] = np.where(tokens < words, tokens + len(SPECIAL), UNK).astype(np.int32)
         self._room = settings.length - 2

@@ -20,14 +20,14 @@ from weatherglass.reliability.corpus import Corpus
 from weatherglass.reliability.training.embedding import Vectors
 
 VERSION = 1
-"""Increase it when the same seed gives different vectors, so that embeddings are trained again."""
+"""The version of the algorithm; increase it when the same seed gives different vectors, to train embeddings again."""
 
 LAST_RATE = 1e-4
 """The learning rate at the end, as in gensim."""
 EXPONENT = 0.75
-"""Words are drawn in proportion to their count to this power."""
+"""The power of a word's count to which its probability of being drawn is proportional."""
 TARGETS = 6
-"""Number of targets that are added at a time; by default, a window has the middle word and five draws."""
+"""The number of targets that are added at a time; by default, a window has the middle word and five draws."""
 
 LARGEST = np.float32(6)
 """The sigmoid is constant beyond ± this value, as in word2vec."""

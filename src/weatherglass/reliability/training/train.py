@@ -51,14 +51,15 @@ from weatherglass.storage.installed import install_command
 Algorithm = Literal["sgns", "cbow", "glove", "sgns-window", "masked"]
 ALGORITHMS: tuple[Algorithm, ...] = ("sgns", "cbow", "glove", "sgns-window", "masked")
 BATCH = 10_000
-"""Number of tokens in a gensim batch. Longer lines are split, because gensim drops the tokens beyond this number."""
+"""The number of tokens in a gensim batch; longer lines are split, because gensim drops the tokens beyond it."""
 VERSIONS: Mapping[Algorithm, int] = {"sgns-window": VERSION, "masked": MASKED_VERSION}
-"""Versions of the algorithms of weatherglass, in which another version gives different vectors for the same seed."""
+"""The versions of weatherglass's own algorithms; another version gives different vectors for the same seed."""
 ROOM_FOR_THREADS = 2**26
-"""Number of bytes that must be free before gensim starts its threads. If memory runs out while a thread starts, Python
-waits for it for ever (a stack alone takes 8 MB)."""
+"""The number of bytes that must be free before gensim starts its threads.
+
+If memory runs out while a thread starts, Python waits for it for ever (a stack alone takes 8 MB)."""
 LINES = 2_000
-"""Number of lines that are read from the memory-mapped array at a time."""
+"""The number of lines that are read from the memory-mapped array at a time."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def train_all(
     Args:
         units: the embeddings.
         backend: where they are trained.
-        progress: updated after each embedding, and after each pass over its data.
+        progress: an object that is updated after each embedding, and after each pass over its data.
         stage: the name of this stage in the progress.
 
     Returns:
@@ -174,7 +175,7 @@ def train_unit(unit: TrainingUnit, report: Report | None = None) -> None:
 
     Args:
         unit: the embedding.
-        report: called with shares of the work; if None, they are reported in a file for another process.
+        report: a function that is called with shares of the work; if None, a file reports them to another process.
     """
     corpus = open_corpus(unit.corpus)
     unit.target.parent.mkdir(parents=True, exist_ok=True)
@@ -204,7 +205,7 @@ def train(
         seed: the seed of all random draws.
         settings: the settings of the algorithm.
         scratch: a folder for temporary files.
-        report: called with shares of the work, whose sum is 1.
+        report: a function that is called with shares of the work, whose sum is 1.
     """
     if isinstance(settings, MaskedSettings):
         return _embedding_of(train_masked(corpus, seed, settings, report), corpus, seed, settings)
@@ -276,7 +277,7 @@ class _Lines:
 
 
 TOKENS, PAIRS = 40_000, 100_000
-"""Size of the smaller of two calibrations; the larger has three times as many."""
+"""The size of the smaller of two calibrations; the larger has three times as many."""
 WORTHWHILE = 20_000_000
 """The product of tokens and passes below which an estimate would take about as long as the training."""
 
@@ -289,7 +290,7 @@ class TrainingTime:
     algorithm: str
     tokens: int
     cooccurrences: int
-    """Number of cells of the matrix that GloVe reads; 0 for other algorithms."""
+    """The number of cells of the matrix that GloVe reads; 0 for other algorithms."""
     embeddings: int
     seconds: float
     """The time of one embedding in one process."""
@@ -330,7 +331,7 @@ def estimate_training(
     Args:
         units: the embeddings to train.
         scratch: a folder for temporary files.
-        progress: updated after each corpus and algorithm.
+        progress: an object that is updated after each corpus and algorithm.
     """
     progress = progress or Silent()
     groups: dict[tuple[Path, Algorithm, Settings], int] = {}

@@ -84,7 +84,7 @@ def control_sentence(rows: Sequence[MetricResponse]) -> str:
 
 
 def advice(rows: Sequence[MetricResponse]) -> list[tuple[str, str]]:
-    """Return what to use a metric for, and the metrics that this calibration supports for it; the best come first."""
+    """Return purposes of a metric, each with the metrics that this calibration supports for it, the best first."""
     planted = [row for row in rows if row.kind == PLANTED]
     seeing = [row for row in planted if row.outcome in SEES]
     detecting = sorted(
@@ -103,11 +103,11 @@ def advice(rows: Sequence[MetricResponse]) -> list[tuple[str, str]]:
             "To detect a weak stereotype in one model (smallest dose detected)",
             ", ".join(f"{label(row)} ({row.response.smallest:.2f})" for row in detecting),
         ),
-        ("To see which group it favours", _labels(row for row in detecting if row.contrasts)),
+        ("To see which group a model favours", _labels(row for row in detecting if row.contrasts)),
         ("To compare the strength in two models, strong ones included", _labels(ranking)),
         ("To compare only models with a weak stereotype, since these saturate", _labels(saturating)),
         ("Not as a measure of strength: a stronger stereotype looks like less bias", _labels(against)),
-        ("Not for this: no response was detected", _labels(blind)),
+        ("Not usable here: no response was detected", _labels(blind)),
     )
     return [(use, metrics) for use, metrics in found if metrics]
 

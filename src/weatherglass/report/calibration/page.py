@@ -17,7 +17,7 @@ from weatherglass.storage.atomic import write_whole
 
 PAGE = "index.html"
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 300, 190, 44, 10, 12, 26
-"""Pixels of a curve: its size and the margins of its axes."""
+"""The size of a curve and the margins of its axes, in pixels."""
 
 
 def write_page(calibration: Calibration, folder: Path) -> None:

@@ -39,8 +39,8 @@ LOWEST_ALPHA = -1.0
 RETEST_BY_LIST = FigurePlan(
     "test-retest",
     "Test–retest reliability",
-    "ICC(2,1) of each word over seeds, by target list and scoring rule. Box: quartiles; whiskers: the last word within "
-    "1.5 boxes; dashed: 0.75, excellent.",
+    "ICC(2,1) of each word over seeds, by target list and scoring rule. Boxes show quartiles, whiskers "
+    "end at the last word within 1.5 box widths, and the dashed line is at 0.75 (excellent).",
     "ICC(2,1)",
     "median",
     THRESHOLDS[RETEST],
@@ -54,8 +54,8 @@ RETEST_BY_LIST = FigurePlan(
 RETEST_OF_PAIRS = FigurePlan(
     "test-retest-base-pairs",
     "Test–retest reliability of the base pairs",
-    "ICC(2,1) of each base pair over seeds, by target list and scoring rule: a box is over base pairs. Whiskers: the "
-    "last pair within 1.5 boxes; dashed: 0.75, excellent.",
+    "ICC(2,1) of each base pair over seeds, by target list and scoring rule: each box covers the base "
+    "pairs. Whiskers end at the last pair within 1.5 box widths, and the dashed line is at 0.75 (excellent).",
     "ICC(2,1)",
     "median",
     THRESHOLDS[RETEST],
@@ -69,8 +69,8 @@ RETEST_OF_PAIRS = FigurePlan(
 RATER_BY_LIST = FigurePlan(
     "inter-rater",
     "Inter-rater consistency",
-    "ICC(3,1) of each word over the scoring rules, by target list and corpus; scores as they are, and "
-    "standardised. Dashed: 0.60, below which agreement is at most fair.",
+    "ICC(3,1) of each word over the scoring rules, by target list and corpus, with raw and with "
+    "standardised scores. Below the dashed line at 0.60, agreement is at most fair.",
     "ICC(3,1)",
     "median",
     THRESHOLDS[RATER],
@@ -85,8 +85,9 @@ RATER_BY_LIST = FigurePlan(
 RATER_OF_PAIRS = FigurePlan(
     "inter-rater-base-pairs",
     "Inter-rater consistency of the base pairs",
-    "ICC(3,1) of each base pair over the scoring rules, by target list and corpus: a box is over base pairs; scores as "
-    "they are, and standardised. Dashed: 0.60, below which agreement is at most fair.",
+    "ICC(3,1) of each base pair over the scoring rules, by target list and corpus: each box covers the "
+    "base pairs, with raw and with standardised scores. Below the dashed line at 0.60, agreement is at "
+    "most fair.",
     "ICC(3,1)",
     "median",
     THRESHOLDS[RATER],
@@ -101,8 +102,8 @@ RATER_OF_PAIRS = FigurePlan(
 CONSISTENCY_OVER_ALGORITHMS = FigurePlan(
     "consistency-boxes",
     "Internal consistency over algorithms and rules",
-    "Cronbach's alpha of each query, and of the ensemble of base pairs over the frequent words, by corpus: a box is "
-    "over algorithms and scoring rules. Dashed: 0.70, acceptable.",
+    "Cronbach's alpha of each query, and of the ensemble of base pairs over the frequent words, by "
+    "corpus: each box covers the algorithms and scoring rules. Dashed: 0.70, acceptable.",
     "alpha",
     "median",
     THRESHOLDS[CONSISTENCY],
@@ -114,7 +115,8 @@ CONSISTENCY_OVER_ALGORITHMS = FigurePlan(
 RETEST_OF_EACH_PAIR = FigurePlan(
     "test-retest-each-pair",
     "Test–retest reliability of each base pair over all conditions",
-    "ICC(2,1) of each base pair on the whole vocabularies: a box is over corpora, algorithms and scoring rules. "
+    "ICC(2,1) of each base pair on the whole vocabularies: each box covers the corpora, algorithms and "
+    "scoring rules. "
     "Dashed: 0.75, excellent.",
     "ICC(2,1)",
     "median",
@@ -126,7 +128,8 @@ RETEST_OF_EACH_PAIR = FigurePlan(
 RATER_OF_EACH_PAIR = FigurePlan(
     "inter-rater-each-pair",
     "Inter-rater consistency of each base pair over all conditions",
-    "ICC(3,1) of each base pair on the whole vocabularies, scores as they are: a box is over corpora and algorithms. "
+    "ICC(3,1) of each base pair on the whole vocabularies, with raw scores: each box covers the corpora "
+    "and algorithms. "
     "Dashed: 0.60.",
     "ICC(3,1)",
     "median",
@@ -157,7 +160,8 @@ RETEST_BY_PAIR = FigurePlan(
 RATER_BY_PAIR = FigurePlan(
     "inter-rater-pairs",
     "Inter-rater consistency of each base pair",
-    "ICC(3,1) over the whole vocabulary with its 95 % interval; scores as they are, and standardised. Dashed: 0.60.",
+    "ICC(3,1) over the whole vocabulary with its 95 % interval, with raw and with standardised scores. "
+    "Dashed: 0.60.",
     "ICC(3,1)",
     "icc",
     THRESHOLDS[RATER],

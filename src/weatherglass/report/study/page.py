@@ -34,7 +34,7 @@ from weatherglass.report.study.words import STABLE, answer, summarise, words_for
 from weatherglass.storage.atomic import write_whole
 
 GOOD = (RETEST, CONSISTENCY, ENSEMBLE)
-"""Claims that are good news if they hold, unlike the claim that the rules disagree."""
+"""Claims that are reassuring if they hold, unlike the claim that the rules disagree."""
 STATIC_ROWS = 40
 """The number of rows of the table of words without a script, and initially in study.js."""
 COLOURS = {

@@ -89,9 +89,9 @@ class Published:
     """The numbers that the paper prints."""
 
     table_3: Mapping[tuple[str, Association], Summary]
-    """By model and measure."""
+    """The summary of Table 3, by model and measure."""
     aggregates: Mapping[tuple[str, str], Summary]
-    """By kind ("statistic", "similarity" or "all") and name."""
+    """The aggregates, by kind ("statistic", "similarity" or "all") and name."""
     table_4: Cells
     """The legible cells."""
 
@@ -201,7 +201,7 @@ def reproduce(
         folder: the folder for the runs.
         seed: the seed of random draws.
         jobs: the number of processes.
-        progress: receives the progress of the work.
+        progress: an object that receives the progress of the work.
         command: the command line, for the records of the runs.
     """
     specs = {name: str(resolve_spec(spec)) for name, spec in models.items()}

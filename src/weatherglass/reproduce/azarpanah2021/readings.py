@@ -1,7 +1,8 @@
 """Compare all definitions of the Mahalanobis distance that fit Azarpanah & Farhadloo (2021) with their Table 4.
 
-The paper prints neither synonyms nor penalty nor code. A reading of the paper fixes six choices. Every combination is
-computed for the legible cells of Table 4; the nearest reading is the one with the smallest mean difference of |d|.
+The paper states neither the synonyms nor the penalty, and contains no code. A reading of the paper fixes six choices.
+Every combination is computed for the legible cells of Table 4; the nearest reading is the one with the smallest mean
+difference of |d|.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class Reading:
     choices: tuple[str, ...]
     cells: int
     equal: int
-    """Number of cells whose |d| agrees to two digits."""
+    """The number of cells whose |d| agrees to two digits."""
     mean_difference: float
 
 

@@ -145,7 +145,7 @@ class Coherence:
     p_values: tuple[float | None, ...]
     published: tuple[float | None, ...]
     holds: bool | None
-    """None if a test could not be run."""
+    """Whether the p-values have the expected relation; None if a test could not be run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +219,7 @@ def reproduce(
         folder: the folder for the run and table4.tsv; the run with the released settings is in a subfolder.
         seed: the seed of the random partitions.
         jobs: the number of processes.
-        progress: receives the progress of the work.
+        progress: an object that receives the progress of the work.
         command: the command line, for the records of the runs.
     """
     specs = {name: _resolved(spec) for name, spec in models.items()}
