@@ -1,9 +1,9 @@
-"""Write docs/papers: every item that a paper describes, the command that shows it, and what the command printed.
+"""Write docs/papers: a table of every item that a paper describes, with command and output, and a page of each paper.
 
 `python docs/papers/write.py [PAPER…]`, or `make papers`. items.toml lists the items; each names one of its commands,
 and the text to find in what that command prints. A command runs once, in a scratch folder with this checkout's
 `weatherglass` and `pytest` and the models that commands name. Exit code 1 if a command fails or a text is not found:
-then the page is not written.
+then nothing is written about the paper.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 ITEMS = Path(__file__).with_name("items.toml")
 STATES = ("works", "partly", "not available")
+CLAIM = re.compile(r"(?:claim|verdict on claim \d): ")
+"""How the item of a claim begins."""
 BIN = {"python": "", "weatherglass": "-m weatherglass", "pytest": "-m pytest -q -p no:cacheprovider"}
 """What commands can call, and how this checkout runs it."""
 LONGEST = 60
-"""Characters of a command's output that the page shows for an item."""
+"""Characters of a command's output that the tables show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,47 +66,66 @@ def load(path: Path = ITEMS) -> tuple[dict[str, str], dict[str, str], list[Item]
     return data["papers"], data["commands"], items
 
 
-def page(title: str, commands: Mapping[str, str], items: Sequence[Item], results: Mapping[int, str]) -> str:
-    """Return the page of one paper."""
+def page(paper: str, title: str, items: Sequence[Item], results: Mapping[int, str]) -> str:
+    """Return the page of one paper: how many items work, what became of its claims, and which items are open."""
     counts = Counter(item.state for item in items)
     counted = ", ".join(f"{state}: {counts[state]}" for state in STATES)
     lines = [
         f"# {title}",
         "",
-        "`make papers` writes this page from items.toml; do not edit it. The table lists everything that the paper",
-        f"describes, and quotes up to {LONGEST} characters of what the command printed. An item is not available if it",
-        "needs published weights that no package index has; its command then tests the code on small files in the",
-        "original format.",
-        "",
         f"**{len(items)} items. {counted}.**",
         "",
-        "| number | what the paper describes | state | command | printed | remark |",
-        "|---|---|---|---|---|---|",
+        f"[{paper}.tsv]({paper}.tsv) lists everything that the paper describes, with the command that shows it and",
+        "what the command printed; `make papers` runs the commands and writes this page. An item is not available if",
+        "it needs published weights that no package index has; its command then tests the code on small files in the",
+        "original format.",
     ]
-    for item in items:
-        remark = " ".join(filter(None, (item.why, f"Published: {item.published}" if item.published else "")))
-        described = f"{item.item} ({item.place})"
-        cells = [
-            str(item.n),
-            described,
-            item.state,
-            item.command,
-            _quote(results.get(item.n, "")),
-            _cell(remark),
+    claims = [item for item in items if CLAIM.match(item.item)]
+    if claims:
+        lines += ["", "## Claims", "", "| claim | our result | published |", "|---|---|---|"]
+        lines += [
+            f"| {_described(item)} | {_quote(results.get(item.n, ''))} | {_cell(item.published)} |"
+            for item in claims
         ]
-        lines.append(f"| {' | '.join([cells[0], *map(_cell, cells[1:4]), *cells[4:]])} |")
-    used = [name for name in commands if any(item.command == name for item in items)]
-    lines += ["", "## Commands", "", "| name | command |", "|---|---|"]
-    for name in used:
-        shown = commands[name].replace("|", "\\|")
-        lines.append(f"| {name} | `{shown}` |")
+    if still_open := [item for item in items if item.state != "works" and item not in claims]:
+        lines += [
+            "",
+            "## What does not work, or only in part",
+            "",
+            "| item | state | remark |",
+            "|---|---|---|",
+        ]
+        lines += [f"| {_described(item)} | {item.state} | {_cell(item.why)} |" for item in still_open]
     return "\n".join(lines) + "\n"
 
 
+def item_table(commands: Mapping[str, str], items: Sequence[Item], results: Mapping[int, str]) -> str:
+    """Return the tab-separated table of all items of one paper."""
+    rows = [
+        ("number", "what the paper describes", "place", "state", "command", "printed", "published", "remark")
+    ]
+    for item in items:
+        command = commands.get(item.command, "")
+        printed = _shortened(results.get(item.n, ""))
+        rows.append(
+            (str(item.n), item.item, item.place, item.state, command, printed, item.published, item.why)
+        )
+    return "".join("\t".join(" ".join(cell.split()) for cell in row) + "\n" for row in rows)
+
+
+def _described(item: Item) -> str:
+    return _cell(f"{CLAIM.sub('', item.item)} ({item.place})")
+
+
 def _quote(text: str) -> str:
-    """Return the beginning of a text, up to a whole word, as code in a table."""
-    shown = textwrap.shorten(text, LONGEST, placeholder=" …").replace("`", "'").replace("|", "\\|")
+    """Return the beginning of a text as code in a table."""
+    shown = _shortened(text).replace("`", "'").replace("|", "\\|")
     return f"`{shown}`" if shown else ""
+
+
+def _shortened(text: str) -> str:
+    """Return the beginning of a text, up to a whole word."""
+    return textwrap.shorten(text, LONGEST, placeholder=" …")
 
 
 def _cell(text: str) -> str:
@@ -242,8 +263,10 @@ def main() -> None:
             results, not_found = results_of(of_paper, output)
             missing += not_found
             if not not_found:
-                text = page(titles[name], commands, of_paper, results)
+                text = page(name, titles[name], of_paper, results)
                 ITEMS.with_name(f"{name}.md").write_text(text, encoding="utf-8")
+                text = item_table(commands, of_paper, results)
+                ITEMS.with_name(f"{name}.tsv").write_text(text, encoding="utf-8")
     if missing:
         sys.exit("\n".join(missing))
 

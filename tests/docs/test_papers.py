@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import runpy
 from pathlib import Path
 from typing import Any
@@ -18,14 +19,12 @@ def written() -> dict[str, Any]:
     return runpy.run_path(str(DOCS / "write.py"))
 
 
-def rows(paper: str) -> dict[int, list[str]]:
-    """By number: the cells of the page's rows."""
-    found = {}
-    for line in (DOCS / f"{paper}.md").read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.replace("\\|", "¦").strip("|").split("|")]
-        if cells[0].isdigit():
-            found[int(cells[0])] = cells
-    return found
+def rows(paper: str) -> dict[int, dict[str, str]]:
+    """Return the rows of a paper's table by number."""
+    with (DOCS / f"{paper}.tsv").open(encoding="utf-8", newline="") as file:
+        return {
+            int(row["number"]): row for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        }
 
 
 @pytest.mark.parametrize("paper", ITEMS)
@@ -38,17 +37,17 @@ def test_every_item_of_a_paper_has_a_row(paper: str, written: dict[str, Any]) ->
     assert list(found) == list(ITEMS[paper])
     for item in own:
         assert item.state in written["STATES"]
-        assert found[item.n][2] == item.state
+        assert found[item.n]["state"] == item.state
         assert item.command in commands or (item.state != "works" and item.why)
         assert bool(item.command) == bool(item.finds)
         if item.command:
-            assert found[item.n][3] == item.command
-            assert found[item.n][4]  # what the command printed
+            assert found[item.n]["command"] == " ".join(commands[item.command].split())
+            assert found[item.n]["printed"]
 
 
 @pytest.mark.parametrize("paper", ITEMS)
 def test_the_page_counts_its_states(paper: str, written: dict[str, Any]) -> None:
-    states = [cells[2] for cells in rows(paper).values()]
+    states = [row["state"] for row in rows(paper).values()]
     counted = ", ".join(f"{state}: {states.count(state)}" for state in written["STATES"])
     assert f"{len(states)} items. {counted}." in (DOCS / f"{paper}.md").read_text(encoding="utf-8")
 
@@ -64,8 +63,23 @@ def test_a_text_that_is_not_in_the_output_is_an_error(written: dict[str, Any]) -
     assert results == {1: "d = 1.5; weat6", 2: ""}
     assert len(missing) == 1
     assert "2" in missing[0]
-    text = written["page"]("A paper", {"c": "echo 'a | b'"}, items, results)
-    assert sum(line.startswith(("| 1 |", "| 2 |", "| 3 |")) for line in text.splitlines()) == 3
+    text = written["item_table"]({"c": "echo 'a | b'"}, items, results)
+    assert [line.split("\t")[0] for line in text.splitlines()] == ["number", "1", "2", "3"]
+
+
+@pytest.mark.parametrize("paper", ITEMS)
+def test_the_page_shows_every_claim_and_every_item_that_does_not_work(
+    paper: str, written: dict[str, Any]
+) -> None:
+    text = (DOCS / f"{paper}.md").read_text(encoding="utf-8")
+    _, _, items = written["load"]()
+    shown = [
+        item for item in items if item.paper == paper and (item.state != "works" or "claim" in item.item[:17])
+    ]
+    assert shown
+    assert sum(line.startswith("| ") for line in text.splitlines()) - text.count("|---|---|---|") == len(
+        shown
+    )
 
 
 def test_a_command_runs_once_and_its_failure_ends_the_writing(
