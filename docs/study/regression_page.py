@@ -23,7 +23,7 @@ from weatherglass.reliability.regression.tables import (
 TOLERANCE = 1e-4
 """Largest difference between estimates fitted here and those in tables/regression; the page shows this many digits."""
 ANSWERS = 3
-"""The page has the first sentences on a regression: rows, factors, directions. The tables have the rest."""
+"""The page has the first sentences on a regression: rows, factors, directions; the tables show the rest, and R²."""
 Tables = Mapping[str, pl.DataFrame]
 Explanations = Mapping[str, Explanation]
 
@@ -75,7 +75,8 @@ def explanations(tables: Tables) -> dict[str, Explanation]:
 def _answers(pairs: str, explanation: Explanation) -> Iterator[str]:
     """Yield the first sentences on each regression, and the estimates that agree with the reproduction in all."""
     for part in explanation.parts:
-        yield f"**{pairs}, {part.reliability}**: {' '.join(plain_sentences(part)[:ANSWERS])}"
+        lines = [line for line in plain_sentences(part)[:ANSWERS] if not line.startswith("The marginal R²")]
+        yield f"**{pairs}, {part.reliability}**: {' '.join(lines)}"
     if len(explanation.parts) > 1:
         yield (
             f"**{pairs}, both reliabilities**: these features have the sign of the reproduction and an interval "

@@ -290,6 +290,11 @@ def counted(rows: Sequence[Sequence[str]]) -> str:
     )
 
 
+def without_verdicts(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of rows without their last cell, the verdict, which the page counts in words."""
+    return table(header, [row[:-1] for row in rows])
+
+
 def effects_table(folder: Path) -> str:
     """Summarise d of the tests over the seeds of each algorithm."""
     run, report = audit_study(folder, TESTS)
@@ -305,7 +310,6 @@ def effects_table(folder: Path) -> str:
             [
                 effect.family,
                 effect.test,
-                str(len(effect.members)),
                 f"{effect.mean:+.2f} ({effect.low:+.2f} to {effect.high:+.2f})",
                 f"{effect.sd:.2f}",
                 f"{min(effect.values):+.2f} to {max(effect.values):+.2f}",
@@ -315,7 +319,7 @@ def effects_table(folder: Path) -> str:
                 str(effect.seeds_needed),
             ]
         )
-    header = ["embeddings", "test", "seeds", "mean d (95 %)", "sd", "lowest to highest", f"p ≤ {alpha:g}"]
+    header = ["embeddings", "test", "mean d (95 %)", "sd", "lowest to highest", f"p ≤ {alpha:g}"]
     return table([*header, "seed's share (95 %)", "test–retest of words (95 %)", "seeds for ±0.1"], rows)
 
 
@@ -343,13 +347,13 @@ def main(corpora: Path, folder: Path, study: Path, sizes: Sequence[int], batches
         "answer": answer(moved, sizes[-1]),
         "verdicts": verdict_table(moved, sizes),
         "alpha_counted": counted(alphas),
-        "alpha": table(["", ORIENTATION, GENDER, "with as many pairs as gender", "statement"], alphas),
+        "alpha": without_verdicts(["", ORIENTATION, GENDER, "with as many pairs as gender"], alphas),
         "queries_counted": counted(of_queries),
-        "queries": table(["", ORIENTATION, GENDER, "statement"], of_queries),
+        "queries": without_verdicts(["", ORIENTATION, GENDER], of_queries),
         "wider_counted": counted(wider),
-        "wider": table(["", "difference of the boxes", "95 %", "statement"], wider),
+        "wider": without_verdicts(["", "difference of the boxes", "95 %"], wider),
         "alike_counted": counted(alike),
-        "alike": table(["base pairs", "algorithm", "Pearson's r (95 %)", "statement"], alike),
+        "alike": without_verdicts(["base pairs", "algorithm", "Pearson's r (95 %)"], alike),
         "effects": effects_table(folder),
     }
     write_whole(output, fill((HERE / "seeds.md.in").read_text(encoding="utf-8"), values))

@@ -27,7 +27,6 @@ from weatherglass.reliability.agreement.claims import (
     RETEST,
     UNDECIDED,
     claim_rows,
-    concepts,
     judged_by,
 )
 from weatherglass.reliability.study import trained_groups
@@ -38,7 +37,6 @@ from weatherglass.reliability.tables import (
     read_rows,
     read_tables,
 )
-from weatherglass.report.study.tables import missing_entries
 from weatherglass.reproduce.du2021 import correlations, verdicts
 from weatherglass.storage.atomic import write_whole
 
@@ -102,32 +100,27 @@ def not_estimable(claims: pl.DataFrame) -> str:
 
 
 def sets_table(rows: Sequence[SetComparison]) -> str:
-    """Compare two sets of base pairs, measure by measure: median, range and height of the box."""
-    heads = ["sets", "measure", "conditions", "first", "second", "second higher", "second box taller"]
+    """Compare two sets of base pairs, measure by measure: median and range."""
+    heads = ["sets", "measure", "conditions", "first", "second", "second higher"]
     cells = []
     for row in rows:
         first = f"{number(row.first_median)} ({number(row.first_low)} to {number(row.first_high)})"
         second = f"{number(row.second_median)} ({number(row.second_low)} to {number(row.second_high)})"
-        boxes = [
-            f", box {number(width)}" if width == width else ""
-            for width in (row.first_width, row.second_width)
-        ]
-        counts = [str(row.higher), str(row.wider) if boxes[1] else "–"]
         names = [f"{row.first}, {row.second}", f"{row.measure} of {row.unit}", str(row.conditions)]
-        cells.append([*names, first + boxes[0], second + boxes[1], *counts])
+        cells.append([*names, first, second, str(row.higher)])
     return table(heads, cells)
 
 
 def corpora_table(rows: Sequence[CorpusPair]) -> str:
     """Compare two corpora over their common words: is the difference due to frequency?"""
-    heads = ["base pairs", "corpora", "algorithm", "measure", "words", "first", "second", "difference"]
+    heads = ["base pairs", "corpora", "algorithm", "measure", "first", "second", "difference"]
     return table(
         [*heads, "as frequent", "due to frequency"],
         [
             [
-                *(row.pairs, f"{row.first}, {row.second}", row.algorithm, row.measure, str(row.words)),
+                *(row.pairs, f"{row.first}, {row.second}", row.algorithm, row.measure),
                 *(number(row.first_median), number(row.second_median), number(row.difference)),
-                f"{number(row.alike_difference)} ({row.alike_words} words)",
+                number(row.alike_difference),
                 row.owed,
             ]
             for row in rows
@@ -144,18 +137,6 @@ def in_parts(claims: pl.DataFrame, claim: str, column: str) -> str:
     return " and ".join(
         f"{holds} of {number} conditions ({name})" for name, holds, number in parts.iter_rows()
     )
-
-
-def missing_table(tables: Mapping[str, pl.DataFrame]) -> str:
-    """Count the missing entries of each list, a column for each corpus."""
-    counts: dict[tuple[str, str], dict[str, int]] = {}
-    for row in missing_entries(tables):
-        counts.setdefault((row.kind, row.name), {})[row.corpus] = len(row.entries)
-    corpora = list(dict.fromkeys(corpus for by_corpus in counts.values() for corpus in by_corpus))
-    rows = [
-        [*key, *(str(by_corpus.get(corpus, 0)) for corpus in corpora)] for key, by_corpus in counts.items()
-    ]
-    return table(["kind", "list", *corpora], rows)
 
 
 def training_minutes(folder: Path) -> float:
@@ -195,7 +176,6 @@ def study_page(
         "consistency": claims_table(claims, CONSISTENCY),
         "rater": claims_table(claims, RATER),
         "ensemble": claims_table(claims, ENSEMBLE),
-        "concepts": bullets(f"{concept.pairs}: {concept}" for concept in concepts(claims)),
         "sets": sets_table(read_rows(tables["pair_sets"], SetComparison)),
         "corpora_shown": f"{len(different)} of {tables['corpus_pairs'].height}",
         "corpora": corpora_table(different),
@@ -213,7 +193,6 @@ def study_page(
                 for row in correlations(tables)
             ],
         ),
-        "missing": missing_table(tables),
         "figures": "\n\n".join(f"![{name}]({name}.png)" for name in shown),
     }
     return fill(template, filled), shown
