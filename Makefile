@@ -16,6 +16,9 @@ CORE = tests/audit tests/catalogue tests/cli tests/gate tests/stats tests/langua
 # A file's tests run on one worker, so that its fixtures are made once, in the order of tests/conftest.py.
 WORKERS = -n 2 --dist loadfile --no-loadscope-reorder
 
+# Without bytecode, every process that a test starts would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test test-all audit test-shared test-envs test-base test-lowest coverage fuzz lint lint-fast lint-page benchmarks models-proof languages-proof integrations-proof action-proof reference papers docs dist clean
 
 run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
