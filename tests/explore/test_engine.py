@@ -144,3 +144,28 @@ def test_words_needed_is_the_least_number_with_that_power(d: float) -> None:
     needed = words_needed(d, 0.05)
     assert needed is not None
     assert power(d, needed, needed) >= 0.8 > power(d, needed - 1, needed - 1)
+
+
+def test_a_first_answer_has_p_without_one_word_only_and_the_second_the_rest() -> None:
+    rng = np.random.default_rng(43)  # with these vectors, p is 0.04, and above 0.05 without some words
+    names = {role: [f"{role}{n}" for n in range(12)] for role in ROLES}
+    lean = {"X": 1.0, "A": 2.0}
+    vectors = {
+        word: rng.normal(size=40) + lean.get(role, 0.0) * np.eye(40)[0]
+        for role, words in names.items()
+        for word in words
+    }
+    state = {"sets": {role: {"name": role, "words": words} for role, words in names.items()}}
+    engine = Engine({"mine": vectors})
+    first, second = (engine.answer({**state, "quick": quick})["answers"][0] for quick in (True, False))
+    assert (first["final"], second["final"]) == (False, True)
+    p_first, p_second = (
+        {(role, word): p for role, word, _, p in answer["left_out"] if p is not None}
+        for answer in (first, second)
+    )
+    assert len(p_first) == 1 < len(p_second)
+    assert p_first.items() <= p_second.items()
+    assert max(p_second.values()) == next(iter(p_first.values()))
+    for name in ("value", "ci_low", "p_random", "sentence", "outcome", "limit", "decisive"):
+        assert first[name] == second[name]
+    assert [one["kind"] for one in first["warnings"]] == [one["kind"] for one in second["warnings"]]

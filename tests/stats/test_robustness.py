@@ -152,7 +152,9 @@ def test_of_25_words_each_the_p_that_exceed_alpha_are_those_of_fine_bounds(seed:
         precision = ROUGH if rough else 0.01
         return permutation_test(x, y, method="bounds", alternative="two-sided", precision=precision)
 
-    found = {one.name: one.p_value for one in leave_one_out.tested(removals, bounds, 0.99 * alpha, alpha)}
+    found = {
+        one.name: one.p_value for one in leave_one_out.tested(removals, bounds, 0.99 * alpha, alpha, False)
+    }
     fine = {
         one.name: permutation_test(
             one.x, one.y, method="bounds", alternative="two-sided", precision=0.002

@@ -147,7 +147,10 @@ def _result(
     null = estimate.null
     if math.isnan(estimate.value) and math.isnan(estimate.test_statistic):
         return Result(**fields, **asdict(_no_test("the value is not defined")))
-    options = PValueOptions(settings.significance, settings.budget, settings.precision, settings.seed)
+    options = PValueOptions(
+        *(settings.significance, settings.budget, settings.precision, settings.seed),
+        decisive_only=settings.trust == "decisive",
+    )
     if null is None:
         result = Result(**fields, **asdict(_no_test("no exchange leaves its value as it is without bias")))
     else:
@@ -179,7 +182,9 @@ def _result(
             p_elements=elements.null.test(settings.alternative, options).p_value if elements else None,
             effect_size_elements=finite(elements.value) if elements else None,
         )
-    resampled = settings.trust == "all" or (settings.trust == "mean" and metric.info.cheap_to_resample)
+    resampled = settings.trust in ("all", "decisive") or (
+        settings.trust == "mean" and metric.info.cheap_to_resample
+    )
     if estimate.resample is None or not resampled:
         return result
     found = estimate.resample.assess(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from weatherglass.stats import Alternative
 
 PERMUTE = ("elements", "words")
-TRUST = ("all", "mean", "none")
+TRUST = ("all", "decisive", "mean", "none")
 CI = ("jackknife", "bca", "none")
 JUDGING = ("correction", "family", "smallest")
 """Fields that affect how results are judged, but not the results; they are not part of a result's key."""
@@ -112,7 +112,8 @@ class Settings:
     trust: str = _option(
         "all",
         BESIDE,
-        "Compute random attributes and leave-one-out for all metrics, only for the statistic mean, or for none.",
+        "Compute random attributes and leave-one-out for all metrics (decisive: p without one word only), only for the "
+        "statistic mean, or for none.",
         TRUST,
     )
     profile: str | None = _option(

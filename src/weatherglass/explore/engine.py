@@ -54,6 +54,10 @@ SET_METRICS = ("mac", "rnsb", "same")
 """Metrics that the page offers; a request may name any metric of two target and two attribute sets."""
 QUICK = Budget(seconds=0.03)
 """The budget of p while a user types: counts up to about 18 + 18 words, certified bounds within 1 % beyond."""
+FEW_TARGETS = 22
+"""Number of target words up to which p without each word is computed while a user types; beyond, only without the word
+that probably raises p most, so that flags and sentence are known at once, and the others when typing rests.
+"""
 MOST_CLIENTS = 400
 REMEMBERED = 2000
 """Number of single words whose evidence is kept for each model."""
@@ -200,10 +204,17 @@ class Engine:
             return {**found, "error": run.failures[0].reason if run.failures else "no result"}
         result = run.results[0]
         evidence = self._evidence(result, run, model.label)
-        return {**found, **evidence, "final": not state.quick or result.p_method != "bounds"}
+        settings = self._settings(state)
+        # p without words is computed only if p is at most alpha.
+        whole = settings.trust == self.settings.trust or not result.p_value <= settings.alpha
+        return {**found, **evidence, "final": not state.quick or (whole and result.p_method != "bounds")}
 
     def _settings(self, state: State) -> Settings:
-        return self.settings.changed(budget=QUICK) if state.quick else self.settings
+        if not state.quick:
+            return self.settings
+        many = sum(len(state.sets[role][1]) for role in "XY") > FEW_TARGETS
+        trust = "decisive" if many and self.settings.trust == "all" else self.settings.trust
+        return self.settings.changed(budget=QUICK, trust=trust)
 
     def _evidence(self, result: Result, run: Run, label: str) -> dict[str, Any]:
         alpha = self.settings.alpha

@@ -31,6 +31,8 @@ class PValueOptions:
     seed: int
     inner: bool = False
     """Whether fewer draws are enough, because this p is one of many, such as the p-values without each word."""
+    decisive_only: bool = False
+    """Whether p is computed only without the word, and without the template, that probably raises it most."""
 
     def for_many(self, rough: bool = False) -> PValueOptions:
         """Return the options for p without a word or template; the budget is small because there are many of them.

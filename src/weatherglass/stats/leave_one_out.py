@@ -248,11 +248,12 @@ def tested(
     test: Callable[[Vector, Vector, bool], Significance],
     p_value: float,
     alpha: float,
+    decisive_only: bool,
 ) -> tuple[LeftOut, ...]:
     """Return the removals, with p for those that might make a significant result non-significant.
 
     p is not computed if the t-test is far below alpha, or if rough bounds of p are below alpha. The removal with the
-    largest p of each kind is always tested.
+    largest p of each kind is always tested; with `decisive_only`, no other is.
     """
     left_out = [
         LeftOut(r.kind, r.role, r.name, None if math.isnan(r.effect_size) else r.effect_size)
@@ -261,7 +262,7 @@ def tested(
     if not p_value <= alpha:
         return tuple(left_out)
     approximate = [_t_test_p(removal) for removal in removals]
-    close = {place for place, p in enumerate(approximate) if p > alpha / CLEARLY_BELOW}
+    close = {place for place, p in enumerate(approximate) if p > alpha / CLEARLY_BELOW and not decisive_only}
     largest = set()
     for kind in ("word", "template"):
         of_kind = [place for place, removal in enumerate(removals) if removal.kind == kind]

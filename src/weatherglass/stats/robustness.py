@@ -262,7 +262,7 @@ def assess(
             # valid here, because their noise shrinks d, so that a large effect could seem small (docs/methods 10.5).
             excluded_above=random.interval_90.largest if random.interval_90 else None,
             bootstrap=bootstrapped,
-            left_out=tested(removals, test, of.p_value, alpha),
+            left_out=tested(removals, test, of.p_value, alpha, of.options.decisive_only),
             null=tuple(null_quantiles(x, y, ddof, np.random.default_rng(of.options.seed))),
         ),
     )

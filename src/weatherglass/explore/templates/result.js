@@ -11,7 +11,7 @@ const ends = (low, high) => (low === null || low === undefined || high === null 
 const fact = (name, value, small) => make("div", {}, make("dt", {}, name), make("dd", {}, value, small ? make("small", {}, small) : null));
 
 function howP(one) {
-  if (one.final === false) return "certified within 1 %; counting …";
+  if (one.final === false && one.p_method === "bounds") return "certified within 1 %; counting …";
   if (one.certified && one.p_low === one.p_high) return "exact: all relabellings counted";
   return one.certified ? "certified bounds" : `by ${one.p_method}`;
 }

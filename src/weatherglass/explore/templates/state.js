@@ -76,7 +76,8 @@ function fromAddress() {
 
 function update(kind = "") { keep(kind); evidence(); }
 
-// Ask for the evidence: at once with certified bounds of p where counting takes long, then, when typing rests, counted.
+// Ask for the evidence: at once with certified bounds of p where counting takes long, and p without the word that
+// probably raises it most; then, when typing rests, counted, and p without each word.
 async function evidence(quick = true) {
   clearTimeout(settling);
   sequence += 1;
@@ -94,8 +95,9 @@ async function evidence(quick = true) {
     show();
     byId("answers").dataset.sequence = own;
     byId("answers").dataset.final = answers.every((one) => one.error || one.final !== false);
-    say(STORED ? "" : `${number(answers.reduce((sum, one) => sum + (one.milliseconds || 0), 0), 0)} ms`);
-    if (answers.some((one) => one.final === false)) settling = setTimeout(() => evidence(false), 500);
+    const unfinished = answers.some((one) => one.final === false);
+    say(STORED ? "" : `${number(answers.reduce((sum, one) => sum + (one.milliseconds || 0), 0), 0)} ms${unfinished ? "; p without each word follows" : ""}`);
+    if (unfinished) settling = setTimeout(() => evidence(false), 500);
   } catch (error) {
     if (error.name !== "AbortError") say("No answer. Has the program been stopped?");
   } finally {
