@@ -62,8 +62,6 @@ def main() -> None:
         spec = f"{kind}:{fetch()}"
         judged = {transform: judgement(name, spec, transform) for transform in transforms}
         lines += [f"### {title}", "", *rows_of(judged), ""]
-        if name == "WEFE":
-            lines += [*gonen_goldberg(judged["hard-debias"]), ""]
     page = PAGE.read_text(encoding="utf-8")
     section = "\n".join([*lines, END])
     PAGE.write_text(
@@ -95,13 +93,13 @@ def judgement(name: str, spec: str, transform: str) -> Mapping[str, Any]:
 
 
 def rows_of(judged: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a row per transform: verdict, d kept, what is recovered, what it cost."""
+    """Yield a row per transform: its verdict unless it is *not removed*, d kept, what is recovered, what it cost."""
     first = next(iter(judged.values()))
     before = [row["before"]["value"] for row in first["recovered"]]
     recoveries = "linear | kernel | clusters | neighbours"
-    yield f"| transform | verdict | significant before | d kept | {recoveries} | SimLex | kept |"
-    yield "|---|---|---|---|---|---|---|---|---|---|"
-    yield f"| none | | | | {' | '.join(f'{value:.2f}' for value in before)} | {similarity(first, 'before')} | 1.00 |"
+    yield f"| transform | d kept | {recoveries} | SimLex | kept |"
+    yield "|---|---|---|---|---|---|---|---|"
+    yield f"| none | | {' | '.join(f'{value:.2f}' for value in before)} | {similarity(first, 'before')} | 1.00 |"
     for transform, found in judged.items():
         shown = [r for r in found["held_out"] if r["poolable"] and r["p_before_holm"] <= found["alpha"]]
         total = sum(abs(row["before"]) for row in shown)
@@ -111,10 +109,11 @@ def rows_of(judged: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         recovered = " | ".join(f"{row['after']['value']:.2f}" for row in found["recovered"])
         neighbours = next(row for row in found["cost"] if row["name"] == "neighbours kept")["after"]["value"]
         turned = sum(row["turned"] for row in found["tests"])
-        word = f"**{found['verdict']}**" + (f", {turned} reversed" if turned else "")
+        word = "" if found["verdict"] == "not removed" else f" (**{found['verdict']}**)"
+        word += f", {turned} reversed" if turned else ""
         share = "" if kept is None else f"{100 * kept:.0f} %".replace("-", "−")
         yield (
-            f"| `{transform}` | {word} | {len(shown)} | {share} | {recovered} | {similarity(found, 'after')} "
+            f"| `{transform}`{word} | {share} | {recovered} | {similarity(found, 'after')} "
             f"| {neighbours:.2f} |"
         )
 
@@ -123,20 +122,6 @@ def similarity(found: Mapping[str, Any], when: str) -> str:
     """Spearman's correlation with SimLex-999."""
     rows = [row for row in found["cost"] if row["name"] == "similarity: simlex999"]
     return f"{rows[0][when]['value']:.2f}" if rows else "–"
-
-
-def gonen_goldberg(found: Mapping[str, Any]) -> Iterator[str]:
-    """Their finding on hard-debiased vectors, on neutral words that the transform never saw."""
-    yield "After hard debiasing, words that it never saw still reveal their old bias (Gonen & Goldberg 2019):"
-    yield ""
-    yield "| | chance | before | after hard debiasing | random transform |"
-    yield "|---|---|---|---|---|"
-    for row in found["recovered"]:
-        values = " | ".join(
-            f"{row[when]['value']:.3f} [{row[when]['low']:.3f}, {row[when]['high']:.3f}]"
-            for when in ("before", "after")
-        )
-        yield f"| {row['name']} | {row['chance']:g} | {values} | {row['random']['value']:.3f} |"
 
 
 if __name__ == "__main__":

@@ -34,6 +34,9 @@ def test_the_screen_is_what_the_command_prints(printed: str) -> None:
     (shown,) = re.findall(r"```\n(glove .*?)```", README, re.S)
     assert shown == printed
     assert max(map(len, shown.splitlines())) <= 80
+    report = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+    (begun,) = re.findall(r"```\n(glove .*?)…\n```", report, re.S)
+    assert printed.startswith(begun)
 
 
 def test_the_finding_is_that_of_the_screen(printed: str) -> None:
