@@ -23,11 +23,19 @@ from weatherglass.report.multiverse import largest_shares, lists_of, named_targe
 from weatherglass.report.numbers import effect, p_value, percent
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.printable import one_line
+from weatherglass.warnings import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PAGE = "index.html"
+OUTCOMES = {
+    "robust": ("is robust to every choice", "are robust to every choice"),
+    "hangs": ("depends on a choice", "depend on a choice"),
+    "somewhere": ("is shown only in some specifications", "are shown only in some specifications"),
+    "not shown": ("is not shown", "are not shown"),
+}
+"""What the headline says of one list, and of several, with each kind of conclusion."""
 LEFT, WIDTH, ABOVE, ROW, TOP = 190, 720, 150, 13, 10
 """The dimensions of a curve in the page in pixels: labels, whole width, height of the part with d, height of a
 choice's row, margin.
@@ -86,13 +94,10 @@ def page(multiverse: Multiverse) -> str:
 def _headline(blocks: Sequence[Mapping[str, Any]]) -> str:
     """Return how many lists have each conclusion, starting with the most frequent."""
     counts = Counter(block["conclusion"]["kind"] for block in blocks)
-    total = len(blocks)
-    parts = [f"{kind} in {count} of {total}" for kind, count in counts.most_common()]
-    return (
-        capitalised("; ".join(parts)) + f" word list{'' if total == 1 else 's'}."
-        if parts
-        else "No list could be computed."
-    )
+    if not counts:
+        return "No list could be computed."
+    parts = [f"{count} {OUTCOMES[kind][count > 1]}" for kind, count in counts.most_common()]
+    return f"Of {counted(len(blocks), 'word list')}, {', '.join(parts)}."
 
 
 def drawn_curve(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PAGE = "index.html"
-WIDTH, LEFT, RIGHT, TOP, ROW = 720, 190, 20, 30, 26
+WIDTH, LEFT, RIGHT, TOP, ROW = 560, 180, 20, 30, 26
 """The dimensions of a figure in pixels: the whole width, the margins on the left, on the right and above, and the
 height of a row.
 """
@@ -232,7 +232,7 @@ def _bar(low: float | None, high: float | None, y: int, kind: str) -> str:
     return f'<line class="{kind}" x1="{_x(low):.1f}" x2="{_x(high):.1f}" y1="{y}" y2="{y}"/>'
 
 
-def _cut(name: str, longest: int = 28) -> str:
+def _cut(name: str, longest: int = 24) -> str:
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
