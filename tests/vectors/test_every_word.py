@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -40,10 +43,11 @@ def lines(matrix: NDArray[np.float32]) -> str:
 
 
 def check(path: Path, matrix: NDArray[np.float32]) -> None:
-    vectors = read_every_word(path)
-    assert list(vectors.rows) == WORDS
-    assert list(vectors.rows.values()) == list(range(len(WORDS)))
-    np.testing.assert_array_equal(vectors.matrix, matrix)
+    for on_disk in (False, True):
+        vectors = read_every_word(path, on_disk)
+        assert list(vectors.rows) == WORDS
+        assert list(vectors.rows.values()) == list(range(len(WORDS)))
+        np.testing.assert_array_equal(vectors.matrix, matrix)
 
 
 @pytest.mark.parametrize("name", ["v.bin", "v.bin.gz", "v.txt", "v.txt.gz"])
@@ -110,6 +114,75 @@ def test_more_words_than_a_block_holds(tmp_path: Path, monkeypatch: pytest.Monke
     for number in range(1, 8):
         path.write_text("".join(f"w{i} {i} {i + 1}\n" for i in range(number)))
         assert read_every_word(path).matrix.tolist() == [[i, i + 1] for i in range(number)]
+
+
+@pytest.fixture
+def large_file(tmp_path: Path) -> Path:
+    """5 000 words of 500 numbers, 100 of them twice, which the compiled loop reads in blocks."""
+    rows = np.random.default_rng(1).standard_normal((5_000, 500)).astype(np.float32)
+    words = [f"w{number % 4_900}" for number in range(len(rows))]
+    content = b"".join(f"{word} ".encode() + row.tobytes() for word, row in zip(words, rows, strict=True))
+    path = tmp_path / "large.bin"
+    path.write_bytes(b"5000 500\n" + content)
+    return path
+
+
+@pytest.mark.parametrize("full_at", [1, None])
+def test_vectors_on_disk_equal_those_in_memory_and_leave_no_file(
+    full_at: int | None, large_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    in_memory = read_every_word(large_file)
+    if full_at:
+        monkeypatch.setattr("os.posix_fallocate", _disk_that_is_full_at(full_at))
+    on_disk = read_every_word(large_file, on_disk=True)
+    assert on_disk.rows == in_memory.rows
+    assert on_disk.duplicates == in_memory.duplicates == 100
+    np.testing.assert_array_equal(on_disk.matrix, in_memory.matrix)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("full_at", [1, 2, 3, None])
+def test_vectors_on_disk_grow_and_move_to_memory_if_the_disk_is_full(
+    full_at: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weatherglass.vectors.collector.FIRST_ROWS", 3)
+    path = tmp_path / "v.txt"
+    path.write_text("".join(f"w{i} {i} {i + 1}\n" for i in range(30)))
+    if full_at:
+        monkeypatch.setattr("os.posix_fallocate", _disk_that_is_full_at(full_at))
+    assert read_every_word(path, on_disk=True).matrix.tolist() == [[i, i + 1] for i in range(30)]
+
+
+def _disk_that_is_full_at(number: int) -> Callable[[int, int, int], None]:
+    calls = iter(range(1, 100))
+    whole = os.posix_fallocate
+
+    def allocate(file: int, start: int, size: int) -> None:
+        if next(calls) >= number:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        whole(file, start, size)
+
+    return allocate
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Linux counts memory in /proc")
+def test_vectors_on_disk_are_not_in_memory(tmp_path: Path) -> None:
+    path = tmp_path / "large.bin"
+    row = np.ones(10_000, dtype=np.float32).tobytes()
+    path.write_bytes(b"1000 10000\n" + b"".join(f"w{n} ".encode() + row for n in range(1_000)))  # 40 MB
+    read_every_word(path, on_disk=True)
+    before = _resident_megabytes()
+    vectors = read_every_word(path, on_disk=True)
+    assert _resident_megabytes() - before < 20
+    assert vectors.matrix.sum() == 1e7
+
+
+def _resident_megabytes() -> float:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1000
 
 
 def test_of_two_equal_words_the_first_counts(tmp_path: Path) -> None:

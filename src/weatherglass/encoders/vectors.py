@@ -44,6 +44,8 @@ TOKENS = ("words", "whitespace", "none")
 CASES = ("exact-then-lower", "exact", "lower")
 MOST_SPLIT = 50_000
 """The number of texts whose words are remembered; above it, they are forgotten before the next texts."""
+IN_MEMORY = 2**25
+"""The size in bytes up to which all vectors of a file are kept in memory."""
 SHOWN = 10
 """The largest number of words in a note."""
 GLOVE = Path(__file__).parent / "glove" / "glove.6B.50d.safetensors"
@@ -217,7 +219,7 @@ class VectorEncoder(WordEncoder):
         return encoder
 
     def read_whole_file(self) -> WordVectors | None:
-        """Read every word into memory, so that no later word needs a pass over the file.
+        """Read every word, so that no later word needs a pass over the file; a large file's vectors are kept on disk.
 
         Returns:
             All words of the file; None if it has subwords, or if the vector of any word cannot be read. Words are then
@@ -225,7 +227,7 @@ class VectorEncoder(WordEncoder):
         """
         if self._whole is None and not has_subwords(self.path):
             try:
-                self._whole = read_every_word(self.path)
+                self._whole = read_every_word(self.path, self.path.stat().st_size > IN_MEMORY)
             except VectorFileError:
                 return None
         return self._whole

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from weatherglass.arrays import Vector
+from weatherglass.arrays import AnyMatrix, AnyVector
 from weatherglass.catalogue.published import list_sets, word_set
 from weatherglass.encoders.base import Asked, Encoding, Model, Observations, What, plain
 from weatherglass.encoders.vectors import VectorEncoder
 from weatherglass.errors import WeatherglassError
 from weatherglass.languages.known import listed_words
+from weatherglass.vectors.on_disk import release_memory
 
 KEPT = 50_000
 """Number of encoded texts that are kept in memory for each model."""
 AT_ONCE = 16
 """Number of texts that a costly model encodes before it is asked whether the answer is still wanted."""
-BLOCK = 50_000
+BLOCK = 20_000
 """Number of rows of a vocabulary that are compared at once, so that no second copy of it is in memory."""
 
 
@@ -117,7 +118,6 @@ class Vocabulary:
             words = dict.fromkeys([*catalogue_words(), *sorted(listed_words("en") or ())])
             self._rank = {word: place for place, word in enumerate(words)}
             self._sorted = sorted(words)
-        self._lengths: Vector | None = None
 
     def __len__(self) -> int:
         return len(self._sorted)
@@ -155,13 +155,8 @@ class Vocabulary:
         own = np.asarray(self.model.encode([word]), dtype=np.float32)[0]
         if whole is None or np.isnan(own).any() or not own.any():
             return []
-        if self._lengths is None:
-            starts = range(0, len(whole.matrix), BLOCK)
-            self._lengths = np.concatenate(
-                [np.linalg.norm(whole.matrix[start : start + BLOCK], axis=1) for start in starts]
-            )
         with np.errstate(invalid="ignore", divide="ignore"):
-            cosines = np.nan_to_num((whole.matrix @ own) / (self._lengths * np.linalg.norm(own)), nan=-2.0)
+            cosines = np.concatenate([self._cosines(rows, own) for rows in self._blocks(whole.matrix)])
         rows = np.argpartition(-cosines, min(most + 4, len(cosines) - 1))[: most + 4]
         rows = rows[np.argsort(-cosines[rows], kind="stable")]
         words = list(whole.rows)
@@ -169,6 +164,18 @@ class Vocabulary:
             (words[row], float(cosines[row])) for row in rows if words[row].casefold() != word.casefold()
         ]
         return found[:most]
+
+    @staticmethod
+    def _blocks(matrix: AnyMatrix) -> Iterator[AnyMatrix]:
+        """Yield blocks of rows; only one of them is in memory if the rows are on disk."""
+        for start in range(0, len(matrix), BLOCK):
+            yield matrix[start : start + BLOCK]
+            release_memory(matrix)
+
+    @staticmethod
+    def _cosines(rows: AnyMatrix, own: AnyVector) -> AnyVector:
+        lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(own)
+        return np.asarray(np.nan_to_num((rows @ own) / lengths, nan=-2.0))
 
 
 def catalogue_words() -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -79,7 +80,9 @@ def related_files(path: Path) -> list[Path]:
     return [path, *(beside for name in names if (beside := path.with_name(name)).is_file())]
 
 
-def read_vectors(path: Path, words: Collection[str] | None, subwords: bool = True) -> WordVectors:
+def read_vectors(
+    path: Path, words: Collection[str] | None, subwords: bool = True, on_disk: bool = False
+) -> WordVectors:
     """Return the vectors of the words that a file contains, or for which it has subword vectors.
 
     Only wanted words are parsed and stored, so that memory depends on the number of words and not on the size of the
@@ -89,6 +92,7 @@ def read_vectors(path: Path, words: Collection[str] | None, subwords: bool = Tru
         path: the file.
         words: the wanted words; None for all.
         subwords: whether out-of-vocabulary words get a vector from a fastText model (`WordVectors.from_subwords`).
+        on_disk: whether the vectors are kept in a temporary file instead of memory.
 
     Raises:
         VectorFileError: if the file is missing, truncated, ragged or not a file of vectors, or if a wanted word has a
@@ -99,30 +103,31 @@ def read_vectors(path: Path, words: Collection[str] | None, subwords: bool = Tru
     with path.open("rb") as file:
         head = file.read(HEAD)
     compressed = head.startswith(GZIP)
+    collect = partial(Collector, path, words, on_disk=on_disk)
     with reading(path, noun="the gzip file" if compressed else "the file"):
         if head.startswith(FASTTEXT):
-            return read_fasttext(path, Collector(path, words), subwords)
+            return read_fasttext(path, collect(), subwords)
         if compressed:
             with _unpacked(path) as stream:
                 head = stream.read(HEAD)
-        return _read(path, head, compressed, words)
+        return _read(path, head, compressed, collect)
 
 
-def read_every_word(path: Path) -> WordVectors:
-    """Return the vectors of all words of a file, in its order.
+def read_every_word(path: Path, on_disk: bool = False) -> WordVectors:
+    """Return the vectors of all words of a file, in its order; with `on_disk`, they are kept in a temporary file.
 
     Raises:
         VectorFileError: in the same cases as `read_vectors`, for any word.
         UnsafeFileError: if reading the file would run code.
     """
-    return read_vectors(path, None)
+    return read_vectors(path, None, on_disk=on_disk)
 
 
 def _unpacked(path: Path) -> BinaryIO:
     return cast(BinaryIO, LimitedStream(cast(BinaryIO, gzip.open(path)), UnpackLimit(path)))
 
 
-def _read(path: Path, head: bytes, compressed: bool, words: Collection[str] | None) -> WordVectors:
+def _read(path: Path, head: bytes, compressed: bool, collect: Callable[..., Collector]) -> WordVectors:
     """Read a file whose format is detected from `head`, its first bytes."""
     if not head:
         raise VectorFileError(f"{path}: the file is empty")
@@ -134,21 +139,21 @@ def _read(path: Path, head: bytes, compressed: bool, words: Collection[str] | No
     if not compressed and head.startswith((ZIP, EMPTY_ZIP)):
         from weatherglass.vectors.arrays import read_npz
 
-        return read_npz(path, Collector(path, words))
+        return read_npz(path, collect())
     # A safetensors file begins with the length of its header, which is JSON.
     header_fits = int.from_bytes(head[:8], "little") <= path.stat().st_size - 8
     if not compressed and header_fits and head[8:9] == b"{":
         from weatherglass.vectors.arrays import read_safetensors
 
-        return read_safetensors(path, Collector(path, words))
+        return read_safetensors(path, collect())
     with _unpacked(path) if compressed else path.open("rb") as stream:
         if head.startswith(PICKLE):
             from weatherglass.vectors.arrays import read_gensim
 
-            return read_gensim(stream, Collector(path, words))
+            return read_gensim(stream, collect())
         if is_binary(head):
-            return read_binary(stream, Collector(path, words))
-        return read_text(stream, Collector(path, words, noun="line"))
+            return read_binary(stream, collect())
+        return read_text(stream, collect(noun="line"))
 
 
 Blocks = Iterable[NDArray[np.float32]]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from weatherglass.arrays import AnyMatrix, AnyVector
 from weatherglass.errors import VectorFileError
 from weatherglass.languages.similar_words import fold, twins_among
+from weatherglass.vectors.on_disk import RowsOnDisk, release_memory
 from weatherglass.warnings import Warning
 
 FIRST_ROWS = 4096
@@ -85,8 +86,11 @@ class Collector:
     Words are compared as bytes, so that entries with invalid text are ignored unless they are wanted.
     """
 
-    def __init__(self, path: Path, words: Collection[str] | None, noun: str = "word") -> None:
+    def __init__(
+        self, path: Path, words: Collection[str] | None, noun: str = "word", on_disk: bool = False
+    ) -> None:
         self.path = path
+        self._disk = RowsOnDisk() if on_disk else None
         self.wanted: dict[bytes, str] | EveryWord = (
             EveryWord() if words is None else {to_bytes(word): word for word in words}
         )
@@ -111,17 +115,33 @@ class Collector:
     def reserve(self, rows: int, width: int, row_bytes: int) -> None:
         """Allocate the rows that a header states, but no more than a file of this size can contain."""
         rows = min(rows, self.path.stat().st_size // row_bytes)
-        self._matrix = np.empty((rows, width), dtype=np.float32)
+        self._matrix = self._allocated(rows, width)
+
+    def _allocated(self, rows: int, width: int) -> NDArray[np.float32]:
+        """Return new rows, or more rows of which the first are those in use on disk; in memory if the disk is full."""
+        if self._disk is not None:
+            try:
+                return self._disk.array(rows, width)
+            except OSError:
+                self._disk = None
+        in_memory = np.empty((rows, width), dtype=np.float32)
+        if len(self._matrix):
+            in_memory[: len(self._matrix)] = self._matrix
+        return in_memory
 
     def free_rows(self, rows: int, width: int) -> NDArray[np.float32]:
         """Return at least this many free rows, which are valid until an entry is added or `keep` is called."""
         used = len(self._rows) + len(self._later)
         if self._matrix.size == 0:
             first = min(FIRST_ROWS, FIRST_NUMBERS // max(1, width))
-            self._matrix = np.empty((max(rows, first), width), dtype=np.float32)
+            self._matrix = self._allocated(max(rows, first), width)
         elif used + rows > len(self._matrix):
-            # The system moves a large array without copying it. Views of the old memory are not used any more.
-            self._matrix.resize((used + max(rows, used // 8), width), refcheck=False)
+            more = used + max(rows, used // 8)
+            if self._disk is not None:
+                self._matrix = self._allocated(more, width)
+            else:
+                # The system moves a large array without copying it. Views of the old memory are not used any more.
+                self._matrix.resize((more, width), refcheck=False)
         return self._matrix[used:]
 
     def keep(self, words: list[str], printable: NDArray[np.bool_]) -> None:
@@ -134,6 +154,7 @@ class Collector:
         """
         self._unusual += [words[number] for number in np.flatnonzero(~printable[: len(words)]).tolist()]
         self._later += words
+        release_memory(self._matrix)
 
     def _index(self) -> None:
         """Index all kept words at once, which is faster than after each block of numbers."""
@@ -144,7 +165,11 @@ class Collector:
         # Rows of duplicate words are replaced by the next rows.
         kept = [number for number, row in enumerate(rows) if row == first + number]
         self._rows |= {words[number]: first + place for place, number in enumerate(kept)}
-        self._matrix[first : first + len(kept)] = self._matrix[[first + number for number in kept]]
+        for start in range(0, len(kept), FIRST_ROWS):
+            some = kept[start : start + FIRST_ROWS]
+            to = first + start
+            self._matrix[to : to + len(some)] = self._matrix[[first + number for number in some]]
+            release_memory(self._matrix)
         self._duplicates += len(words) - len(kept)
 
     def add(self, word: bytes, vector: NDArray[Any], entry: int) -> None:
@@ -188,7 +213,10 @@ class Collector:
         if self._later:
             self._index()
         matrix, self._matrix = self._matrix, np.empty((0, 0), dtype=np.float32)
-        matrix.resize((len(self._rows), width), refcheck=False)
+        if matrix.flags.owndata:
+            matrix.resize((len(self._rows), width), refcheck=False)
+        else:
+            matrix = matrix[: len(self._rows)]
         if counts is not None:
             counts = counts[np.array(self._entries, dtype=np.int64) - 1].astype(np.int64)
         if isinstance(self.wanted, EveryWord):
