@@ -388,6 +388,10 @@ def remove_outdated_figures(folder: Path, drawn: Collection[str]) -> None:
 def save_drawing(drawing: Drawing, folder: Path) -> Path:
     """Write NAME.png and NAME.svg; return the path of the PNG."""
     folder.mkdir(parents=True, exist_ok=True)
+    # The layout takes as long as drawing; its positions are fractions of the figure, so both files share them.
+    drawing.figure.set_dpi(110)
+    drawing.figure.draw_without_rendering()
+    drawing.figure.set_layout_engine("none")
     for suffix, without_date in (("svg", {"Date": None}), ("png", {"Software": None})):
         path = folder / f"{drawing.name}.{suffix}"
         with (
