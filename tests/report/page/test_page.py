@@ -119,15 +119,19 @@ def test_the_first_screen_is_the_answer_and_topics_by_outcome(browser: Browser, 
     assert chart < 400  # before any scrolling
 
 
+@pytest.fixture(scope="module", params=[1, 4, 6])
+def long_names(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of models with long names."""
+    folder = tmp_path_factory.mktemp("long-names")
+    names = [f"some-organisation/a-long-name-of-a-model-{n}" for n in range(request.param)]
+    made_up_run(folder, load_tests(["weat*"]), names)
+    write_page(read_run(folder))
+    return folder / PAGE
+
+
 @pytest.mark.parametrize("width", [1440, 375])
-@pytest.mark.parametrize("models", [1, 4, 6])
-def test_the_first_screen_fits_without_overprinting(
-    browser: Browser, tmp_path: Path, models: int, width: int
-) -> None:
-    names = [f"some-organisation/a-long-name-of-a-model-{n}" for n in range(models)]
-    made_up_run(tmp_path, load_tests(["weat*"]), names)
-    write_page(read_run(tmp_path))
-    browser.open(tmp_path / PAGE)
+def test_the_first_screen_fits_without_overprinting(browser: Browser, long_names: Path, width: int) -> None:
+    browser.open(long_names)
     browser.driver.set_window_size(width, 1200)
     try:
         assert browser.run("document.documentElement.scrollWidth <= window.innerWidth")
@@ -143,7 +147,7 @@ def test_the_first_screen_fits_without_overprinting(
         })()""")
         assert overlapping == 0
         rows = browser.run("document.querySelectorAll('.topics .of-topics tr.row').length")
-        assert rows == len(topics(read_run(tmp_path).verdicts()))
+        assert rows == len(topics(read_run(long_names.parent).verdicts()))
     finally:
         browser.driver.set_window_size(1200, 900)
 
