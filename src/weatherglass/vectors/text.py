@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from weatherglass.errors import VectorFileError
 from weatherglass.vectors.collector import Collector, EveryWord, Kernel, WordVectors, load_kernel
-from weatherglass.warnings import Warning
+from weatherglass.warnings import Warning, counted
 
 BLOCK = 2**20
 """The number of bytes read at a time; larger blocks do not fit into the processor's cache and are slower."""
@@ -288,7 +288,7 @@ class _Scan:
         # "New York 0.1 …" is a word with a space; "York 0.2 0.1 …" has one number too many.
         if len(fields) <= width or (surplus and all(b"." in x and _number(x) is not None for x in surplus)):
             raise VectorFileError(
-                f"{self.collector.path}, line {number}: {len(fields) - 1} numbers, but {self.layout.expected}"
+                f"{self.collector.path}, line {number}: {counted(len(fields) - 1, 'number')}, but {self.layout.expected}"
             )
         word = b" ".join(fields[:-width])
         numbers = [_number(field) for field in fields[-width:]]
