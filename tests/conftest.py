@@ -17,9 +17,10 @@ from tests.stored import study_file as study_file
 from tests.stored import text as text
 from tests.stored import undisturbed as undisturbed
 
-# A thread of OpenMP that waits for another runs in a loop, which takes the core from the thread that it waits for as
-# soon as two workers share two cores: tests of tiny torch models took seven times as long.
+# A thread of OpenMP or BLAS that waits for another runs in a loop, which takes the core from that other thread as soon
+# as two workers share two cores: tests of tiny torch models took seven times as long.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 # No deadline: the first example may compile. The same examples every time where a failure would block a landing.
 settings.register_profile("weatherglass", deadline=None, derandomize="CI" in os.environ)
