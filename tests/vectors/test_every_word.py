@@ -205,7 +205,7 @@ def test_words_that_are_no_text_stay_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "facts"),
     [
-        ("a 1 2\nb 3\n", ["line 2:", "1 numbers", 2]),
+        ("a 1 2\nb 3\n", ["line 2:", "1 number,", 2]),
         ("a 1 2\nb 3 x\n", ["line 2:", "'x'"]),
         ("a 1 2\nb 3 nan\n", ["line 2 ('b'):", "number 2", "nan"]),
         ("3 2\na 1 2\nb 3 4\n", ["3 words", 2]),

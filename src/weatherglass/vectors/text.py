@@ -288,7 +288,8 @@ class _Scan:
         # "New York 0.1 …" is a word with a space; "York 0.2 0.1 …" has one number too many.
         if len(fields) <= width or (surplus and all(b"." in x and _number(x) is not None for x in surplus)):
             raise VectorFileError(
-                f"{self.collector.path}, line {number}: {counted(len(fields) - 1, 'number')}, but {self.layout.expected}"
+                f"{self.collector.path}, line {number}: {counted(len(fields) - 1, 'number')}, "
+                f"but {self.layout.expected}"
             )
         word = b" ".join(fields[:-width])
         numbers = [_number(field) for field in fields[-width:]]
