@@ -124,6 +124,18 @@ def test_a_causal_model_is_scored_by_all_its_tokens(tiny_model: TinyModel) -> No
         assert result.scores[number].score == pytest.approx(expected, abs=1e-4)
 
 
+def test_a_sentence_longer_than_the_model_reads_is_cut_with_a_warning(tiny_model: TinyModel) -> None:
+    long = Pair(*(f"{text} {'people ' * 10_000}" for text in PAIRS[0].sentences[:2]))
+    for family in ("bert-masked", "gpt2-causal"):
+        run = wg.run(
+            f"hf:{tiny_model(family)}",
+            pair_test("mine", [long, Pair(PAIRS[1].more, PAIRS[1].less)]),
+            "crows-pairs",
+        )
+        (warning,) = (each for each in run.results[0].warnings if each.kind == "cut-sentences")
+        assert warning.values == {"count": 1}
+
+
 class Liking(Encoder):
     """A made-up masked model that finds every sentence with "she" less probable, and cannot read "x"."""
 

@@ -6,11 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.messages import mentions, naming
 from tests.reproduce import stereoset
 
-from weatherglass.catalogue import import_tests, read_toml, write_import
+from weatherglass.catalogue import import_tests, load_tests, read_toml, write_import
 from weatherglass.catalogue.imports.pairs import shared_template
 from weatherglass.catalogue.pairs import Pair, pairs_of
+from weatherglass.catalogue.select import read_tests
 from weatherglass.errors import CatalogueError
 
 CROWS = """,sent_more,sent_less,stereo_antistereo,bias_type,annotations
@@ -31,7 +33,11 @@ def test_crows_pairs_is_a_test_for_each_type_of_bias(tmp_path: Path) -> None:
     assert (age.name, gender.name) == ("crows-pairs-age", "crows-pairs-gender")
     assert list(pairs_of(age)) == [Pair("The old, slow man.", "The young, slow man.")]
     assert [pair.more for pair in pairs_of(gender)] == ["Women cook.", "Men fight."]
-    assert any("CC BY-SA" in note for each in imported.tests for note in each.notes)
+    for each in imported.tests:
+        assert any("CC BY-SA" in note for note in each.notes)
+        assert any(
+            mentions(note, "2 pairs") for note in each.notes
+        )  # a repeated pair, and one of equal sentences
     written = write_import(imported, tmp_path / "imported")
     assert [read_toml(file).fingerprint() for file in written] == [age.fingerprint(), gender.fingerprint()]
 
@@ -84,6 +90,25 @@ def test_a_table_of_ones_own_has_topics_and_terms(tmp_path: Path) -> None:
     assert next(pairs_of(tests[0])).term == "t"
 
 
+def test_a_table_of_pairs_is_a_test_without_an_import(tmp_path: Path) -> None:
+    rows = [{"more": "a b", "less": "a c", "template": "a {}"}, {"more": "d b", "less": "d c"}]
+    written = {
+        "own.jsonl": "".join(json.dumps(row) + "\n" for row in rows),
+        "own.csv": "more,less,template\na b,a c,a {}\nd b,d c,\na b,a c,a {}\n",
+        "crows.csv": CROWS,
+    }
+    for name, content in written.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    first, second = (load_tests([tmp_path / name])[0] for name in ("own.jsonl", "own.csv"))
+    assert list(pairs_of(first)) == list(pairs_of(second)) == [Pair(**row) for row in rows]
+    assert not first.warnings
+    assert mentions(str(second.warnings[0]), "own.csv", "1 pair")
+    assert {test.name for test in load_tests([tmp_path / "crows.csv"])} == {
+        "crows-pairs-age",
+        "crows-pairs-gender",
+    }
+
+
 def test_words_that_sentences_share_are_a_template() -> None:
     assert shared_template(["It was, red.", "It was, dark blue.", "It was, sky."]) == "It was, {}."
     assert shared_template(["He ran.", "She ran."]) == "{} ran."
@@ -93,7 +118,8 @@ def test_words_that_sentences_share_are_a_template() -> None:
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("pairs.csv", "more,less\nthe same,the same\n"),
+        ("pairs.csv", "more,less\na b,a c\nthe same,the same\n"),
+        ("pairs.csv", "more,less,template\na b,a c,a {}\nthe one,the two,a {}\n"),
         ("pairs.csv", "more,less\nthe one,\n"),
         ("crows.csv", "sent_more,sent_less\na,b\n"),
         ("samples.jsonl", '{"doc": {"sent_more": "a"}}\n'),
@@ -103,6 +129,8 @@ def test_words_that_sentences_share_are_a_template() -> None:
 def test_a_wrong_file_is_one_line(tmp_path: Path, name: str, content: str) -> None:
     path = tmp_path / name
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(CatalogueError) as raised:
-        import_tests(path)
-    assert "\n" not in str(raised.value)
+    for read in (import_tests, read_tests):
+        with pytest.raises(CatalogueError, match=naming(name)) as raised:
+            read(path)
+        assert "\n" not in str(raised.value)
+        assert name != "pairs.csv" or mentions(str(raised.value), f"line {len(content.splitlines())}")

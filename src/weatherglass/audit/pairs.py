@@ -14,7 +14,7 @@ from weatherglass.audit.known_sets import KnownSet, MissingWords
 from weatherglass.audit.plan import PlannedModel, PlannedResult
 from weatherglass.catalogue.pairs import word_span
 from weatherglass.catalogue.test import PAIR, Element, Test
-from weatherglass.encoders.base import Asked, Coverage, Input, What, is_causal, plain
+from weatherglass.encoders.base import CUT, Asked, Coverage, Input, What, is_causal, plain
 from weatherglass.errors import EncoderError, UnitError
 from weatherglass.metrics.log_probability import TEMPLATES, LogProbability, fill
 from weatherglass.metrics.pairs import MASKED, PairMetric, Sentence
@@ -133,8 +133,11 @@ def _add(
     kept: list[int] = []
     columns: list[list[float]] = [[] for _ in sentences]
     tokens: list[list[list[tuple[str, float | None, float]]]] = []
+    cut = 0
     for place, pair in enumerate(zip(*sentences, strict=True)):
-        for note in {covered.note for _, covered in pair if covered.note}:
+        notes = {covered.note for _, covered in pair if covered.note}
+        cut += any(CUT in note for note in notes)
+        for note in notes:
             missing.notes[note] = missing.notes.get(note, 0) + 1
         if has_scores:
             scores = [float(values[0]) if len(values) else np.nan for values, _ in pair]
@@ -150,6 +153,8 @@ def _add(
     warnings = []
     if lost := len(test.targets[0]) - len(kept):
         warnings.append(Warning.of("broken-pairs", count=lost))
+    if cut:
+        warnings.append(Warning.of("cut-sentences", count=cut))
     sets = []
     for role, target, column in zip(row.part.roles, test.targets, columns, strict=False):
         lacking = tuple(e.text for place, e in enumerate(target.elements) if place not in set(kept))

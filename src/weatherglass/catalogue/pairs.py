@@ -65,7 +65,7 @@ def pair_test(
     if not pairs:
         raise CatalogueError(f"test '{name}': contains no pair")
     for number, pair in enumerate(pairs, 1):
-        if problem := _problem(pair, len(pairs[0].sentences)):
+        if problem := problem_of(pair, len(pairs[0].sentences)):
             raise CatalogueError(f"test '{name}', pair {number}: {problem}")
     sets = []
     for place, category in enumerate(CATEGORIES[: len(pairs[0].sentences)]):
@@ -77,7 +77,8 @@ def pair_test(
     return Test(name, tuple(sets), (), PAIR, source, citation, language=language, topic=topic)
 
 
-def _problem(pair: Pair, size: int) -> str:
+def problem_of(pair: Pair, size: int) -> str:
+    """Return what is wrong with a pair of a test with `size` sentences per pair; empty if nothing is."""
     if not all(sentence.strip() for sentence in (pair.more, pair.less)):
         return "a sentence is empty"
     if pair.more == pair.less:

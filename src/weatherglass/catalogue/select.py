@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from glob import glob, has_magic
 from pathlib import Path
@@ -28,6 +29,7 @@ from weatherglass.languages.base import NO_WORDS, Reading
 from weatherglass.registry import checked_text, described, did_you_mean, shown
 from weatherglass.storage.reading import exists, user_path
 from weatherglass.storage.tables import NOT_READ, TABLES
+from weatherglass.warnings import Warning
 
 FILE_KINDS = (".jsonl", ".toml")
 CATALOGUE = "the catalogue"
@@ -107,14 +109,25 @@ def checked_pattern(given: object) -> str:
 
 def read_tests(path: str | Path) -> list[Test]:
     """Read the tests of a file: .toml has weatherglass's own format, .csv and similar files are tables, and all
-    others have the published format.
+    others have the published format. A file of sentence pairs may have any form that `tests import` reads.
     """
     path = Path(path)
+    if path.suffix.lower() != ".toml" and (found := _pair_tests(path)):
+        return found
     if is_table(path):
         from weatherglass.catalogue.lists import table_tests
 
         return table_tests(path)
     return [read_toml(path) if path.suffix.lower() == ".toml" else read_jsonl(path)]
+
+
+def _pair_tests(path: Path) -> list[Test]:
+    """Return the tests of a file of sentence pairs, with its notes as warnings; none if it contains something else."""
+    from weatherglass.catalogue.imports.pairs import read_pair_file
+
+    tests, _, notes = read_pair_file(path) or ([], "", ())
+    warnings = tuple(Warning.of("table", file=path.name, note=note) for note in notes)
+    return [replace(test, warnings=(*test.warnings, *warnings)) for test in tests]
 
 
 def is_table(path: Path) -> bool:

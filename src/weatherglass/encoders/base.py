@@ -78,6 +78,10 @@ def plain(asked: Asked) -> Asked:
     return asked.text if isinstance(asked, Input) and asked == Input(asked.text) else asked
 
 
+CUT = "cut to"
+"""The beginning of a note on a text that is longer than a model reads."""
+
+
 @dataclass(frozen=True, slots=True)
 class Coverage:
     """A report on how a model read an input."""

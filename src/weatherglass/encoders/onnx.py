@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from weatherglass.arrays import AnyMatrix, Integers, unit_length
-from weatherglass.encoders.base import Asked, Coverage, Encoder
+from weatherglass.encoders.base import CUT, Asked, Coverage, Encoder
 from weatherglass.encoders.model_files import (
     first_line,
     read_tokenizer,
@@ -293,7 +293,7 @@ class OnnxEncoder(Encoder):
         unknown = self._unknown_token
         notes = []
         if encoding.overflowing:
-            notes.append(f"cut to {len(encoding.ids)} tokens")
+            notes.append(f"{CUT} {len(encoding.ids)} tokens")
         if unknown and (count := encoding.tokens.count(unknown)):
             notes.append(f"{count} unknown, read as {unknown}")
         if not encoding.ids:

@@ -16,6 +16,7 @@ import numpy as np
 
 from weatherglass.arrays import AnyMatrix, unit_length
 from weatherglass.encoders.base import (
+    CUT,
     STATIC,
     VECTORS,
     Asked,
@@ -209,7 +210,7 @@ def coverage_of(model: Any, text: str) -> Coverage:
     limit = model.max_seq_length
     if limit is None or len(tokens) <= limit:
         return Coverage(tuple(tokens))
-    return Coverage(tuple(tokens[:limit]), note=f"cut to {limit} of {len(tokens)} tokens")
+    return Coverage(tuple(tokens[:limit]), note=f"{CUT} {limit} of {len(tokens)} tokens")
 
 
 def words_of(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from weatherglass.arrays import Integers
-from weatherglass.encoders.base import Coverage
+from weatherglass.encoders.base import CUT, Coverage
 from weatherglass.encoders.model_files import ModelFiles
 from weatherglass.errors import EncoderError
 
@@ -186,7 +186,7 @@ class Tokenizer:
         ids = pieces.ids if pieces.at is None else [pieces.ids[place] for place in pieces.at]
         notes = []
         if len(pieces.ids) < pieces.full_length:
-            notes.append(f"cut to {len(pieces.ids)} of {pieces.full_length} tokens")
+            notes.append(f"{CUT} {len(pieces.ids)} of {pieces.full_length} tokens")
         if word and pieces.place_is_cut:
             notes.append("the word was cut off")
         if unknown := ids.count(self.inner.unk_token_id) if self.inner.unk_token_id is not None else 0:

@@ -166,6 +166,12 @@ KINDS: dict[str, Kind] = {
         about="model",
         severity="note",
     ),
+    "cut-sentences": Kind(
+        "{count:pair has|pairs have} a sentence longer than the model reads; only its beginning is compared",
+        {"count": 2},
+        summary="pairs have a sentence longer than the model reads; only its beginning is compared",
+        about="model",
+    ),
     "other-language": Kind(
         "the model splits sentences by the rules of '{rules}', but the test is in '{language}': add "
         "language={language} to the model, as in vectors:FILE?language={language}",
@@ -231,7 +237,7 @@ KINDS: dict[str, Kind] = {
     "table": Kind(
         "{file}: {note}",
         {"file": "jobs.csv", "note": "not UTF-8; read as Windows-1252 (Latin-1), such as 'Köchin'"},
-        summary="the encoding of a list was assumed",
+        summary="notes on how a file was read",
         detail="{file}",
         about="test",
         severity="note",

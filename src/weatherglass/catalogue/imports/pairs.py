@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from weatherglass.catalogue.pairs import SLOT, Pair, pair_test
+from weatherglass.catalogue.pairs import SLOT, Pair, pair_test, problem_of
 from weatherglass.catalogue.stereoset import KINDS, read_stereoset
 from weatherglass.catalogue.test import Test
 from weatherglass.errors import CatalogueError
 from weatherglass.storage.documents import document_text, parsed_json, reading_document
 from weatherglass.storage.reading import require_regular_file
-from weatherglass.storage.tables import TABLES, Records, read_rows, read_table
+from weatherglass.storage.tables import TABLES, read_rows, read_table
 
 SHARE_ALIKE = "CC BY-SA 4.0: name the authors, and share changed versions under the same licence"
 PERSONS = {
@@ -77,7 +78,7 @@ def _stereoset(path: Path) -> Found:
         _test(f"stereoset-{kind}-{topic}", pairs, f"{topic}, {kind}", "StereoSet, Nadeem et al. 2021")
         for (kind, topic), pairs in by_part.items()
     ]
-    return tests, "StereoSet", (SHARE_ALIKE,)
+    return tests, "StereoSet", (SHARE_ALIKE, *_left_out(by_part, tests))
 
 
 def shared_template(sentences: Sequence[str]) -> str:
@@ -102,11 +103,9 @@ def shared_template(sentences: Sequence[str]) -> str:
 def _crows_pairs(path: Path) -> Found:
     rows = read_rows(path, ["sent_more", "sent_less", "bias_type"])
     by_topic = _by_topic((row["bias_type"], Pair(row["sent_more"], row["sent_less"])) for row in rows)
-    notes = (
-        SHARE_ALIKE,
-        "Blodgett et al. (2021) found faults in many of these pairs; read some before you quote a number",
-    )
-    return _tests("crows-pairs", by_topic, "CrowS-Pairs, Nangia et al. 2020"), "CrowS-Pairs", notes
+    tests = _tests("crows-pairs", by_topic, "CrowS-Pairs, Nangia et al. 2020")
+    faults = "Blodgett et al. (2021) found faults in many of these pairs; read some before you quote a number"
+    return tests, "CrowS-Pairs", (SHARE_ALIKE, faults, *_left_out(by_topic, tests))
 
 
 def _bec_pro(path: Path) -> Found:
@@ -139,19 +138,21 @@ def _samples(path: Path) -> Found:
                 pairs.append((str(doc.get("bias_type", "all")), Pair(*sentences)))
         except (ValueError, KeyError, TypeError, AttributeError):
             raise CatalogueError(f"{path}, line {number}: not a sample of lm-eval's crows_pairs") from None
-    tests = _tests("crows-pairs", _by_topic(pairs), "lm-eval, crows_pairs")
-    return tests, "lm-eval", (SHARE_ALIKE,)
+    by_topic = _by_topic(pairs)
+    tests = _tests("crows-pairs", by_topic, "lm-eval, crows_pairs")
+    return tests, "lm-eval", (SHARE_ALIKE, *_left_out(by_topic, tests))
 
 
 def _own(path: Path) -> Found:
     rows = read_rows(path, ["more", "less"], ["term", "unrelated", "template", "topic"])
     keys = ("more", "less", "term", "unrelated", "template")
-    by_topic = _by_topic((row["topic"], Pair(**{key: row[key] for key in keys})) for row in rows)
-    return _tests(path.stem, by_topic, _source(rows)), "pairs", ()
-
-
-def _source(rows: Records) -> str:
-    return rows.table.path.name
+    pairs = [(row["topic"], Pair(**{key: row[key] for key in keys})) for row in rows]
+    for row, (_, pair) in zip(rows, pairs, strict=True):
+        if problem := problem_of(pair, len(pairs[0][1].sentences)):
+            raise CatalogueError(f"{row.place}: {problem}")
+    by_topic = _by_topic(pairs)
+    tests = _tests(path.stem, by_topic, path.name)
+    return tests, "pairs", _left_out(by_topic, tests)
 
 
 def _by_topic(pairs: Iterable[tuple[str, Pair]]) -> dict[str, list[Pair]]:
@@ -159,6 +160,13 @@ def _by_topic(pairs: Iterable[tuple[str, Pair]]) -> dict[str, list[Pair]]:
     for topic, pair in pairs:
         by_topic.setdefault(topic, []).append(pair)
     return by_topic
+
+
+def _left_out(given: Mapping[Any, Sequence[Pair]], tests: Sequence[Test]) -> tuple[str, ...]:
+    """Return a note on the pairs of a file that its tests do not have, if there are any."""
+    count = sum(map(len, given.values())) - sum(len(test.targets[0]) for test in tests)
+    some = "1 pair is" if count == 1 else f"{count} pairs are"
+    return (f"{some} left out, as a repetition or because both sentences are the same",) if count else ()
 
 
 def _tests(name: str, by_topic: Mapping[str, Sequence[Pair]], source: str) -> list[Test]:
