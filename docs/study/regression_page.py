@@ -43,7 +43,6 @@ def regression_page(template: str, tables: Tables) -> tuple[str, list[str]]:
             f"![Estimates with their intervals, {name}](regression-{name}.png)" for name in estimated
         ),
         "lost": _lost(estimated),
-        "warnings": bullets(_warnings(estimated)),
     }
     return fill(template, values), figures
 
@@ -145,17 +144,6 @@ def _lost(estimated: Explanations) -> str:
 def _number(value: float) -> str:
     rounded = round(value, 4) + 0.0  # −0 is 0
     return f"{rounded:.4f}".replace("-", "−")
-
-
-def _warnings(estimated: Explanations) -> Iterator[str]:
-    """Yield each warning once, with the sets of base pairs that it applies to unless it applies to all."""
-    sets: dict[str, dict[str, None]] = {}
-    for pairs, explanation in estimated.items():
-        for part in explanation.parts:
-            for warning in part.warnings:
-                sets.setdefault(warning, {})[pairs] = None
-    for warning, pairs in sets.items():
-        yield warning if len(pairs) == len(estimated) else f"{warning} ({', '.join(pairs)})"
 
 
 def figure_paths(folder: Path, names: Sequence[str]) -> list[Path]:

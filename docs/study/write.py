@@ -32,12 +32,11 @@ from weatherglass.reliability.agreement.claims import (
 from weatherglass.reliability.study import trained_groups
 from weatherglass.reliability.study_file import Study, read_study
 from weatherglass.reliability.tables import (
-    CorpusPair,
     SetComparison,
     read_rows,
     read_tables,
 )
-from weatherglass.reproduce.du2021 import correlations, verdicts
+from weatherglass.reproduce.du2021 import verdicts
 from weatherglass.storage.atomic import write_whole
 
 HERE = Path(__file__).parent
@@ -111,23 +110,6 @@ def sets_table(rows: Sequence[SetComparison]) -> str:
     return table(heads, cells)
 
 
-def corpora_table(rows: Sequence[CorpusPair]) -> str:
-    """Compare two corpora over their common words: is the difference due to frequency?"""
-    heads = ["base pairs", "corpora", "algorithm", "measure", "first", "second", "difference"]
-    return table(
-        [*heads, "as frequent", "due to frequency"],
-        [
-            [
-                *(row.pairs, f"{row.first}, {row.second}", row.algorithm, row.measure),
-                *(number(row.first_median), number(row.second_median), number(row.difference)),
-                number(row.alike_difference),
-                row.owed,
-            ]
-            for row in rows
-        ],
-    )
-
-
 def in_parts(claims: pl.DataFrame, claim: str, column: str) -> str:
     """Count the estimable conditions in which a claim holds, by the values of a column."""
     estimable = claims.filter((pl.col("claim") == claim) & (pl.col("verdict") != "not estimable"))
@@ -154,7 +136,6 @@ def study_page(
     coverage = tables["pairs"].unique(["corpus", "pairs"], maintain_order=True)
     fewest = coverage.pivot(on="corpus", index="pairs", values="present", maintain_order=True)
     of = dict(coverage.select("pairs", "of").iter_rows())
-    different = [row for row in read_rows(tables["corpus_pairs"], CorpusPair) if row.owed != "no difference"]
     shown = [name for name in SHOWN if (folder / "figures" / f"{name}.png").is_file()]
     filled = {
         "facts": table(
@@ -177,22 +158,6 @@ def study_page(
         "rater": claims_table(claims, RATER),
         "ensemble": claims_table(claims, ENSEMBLE),
         "sets": sets_table(read_rows(tables["pair_sets"], SetComparison)),
-        "corpora_shown": f"{len(different)} of {tables['corpus_pairs'].height}",
-        "corpora": corpora_table(different),
-        "pearson": table(
-            ["base pairs", "algorithm", "rules", "ours", "reproduction", "original"],
-            [
-                [
-                    row.pairs,
-                    row.algorithm,
-                    row.rules,
-                    number(row.ours),
-                    f"{row.reproduced:.3f}",
-                    "–" if row.original is None else f"{row.original:.3f}",
-                ]
-                for row in correlations(tables)
-            ],
-        ),
         "figures": "\n\n".join(f"![{name}]({name}.png)" for name in shown),
     }
     return fill(template, filled), shown
