@@ -99,7 +99,7 @@ def retrieval_before_after(
 
 
 def materials_for(groups: Any, queries: Any, passages: Any) -> Materials | None:
-    """Return the checked texts and names of a ranking audit; None if none is asked for."""
+    """Return the checked texts and names of a ranking audit; None if none is requested."""
     if groups is None or groups == "":
         if queries is not None or passages is not None:
             raise WeatherglassError("queries and passages need groups of names; name some with --rank")

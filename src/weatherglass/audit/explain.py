@@ -109,7 +109,7 @@ def explain(
 
 Units = Sequence[UnitScore]
 Token = Sequence[Any]
-"""A token's text, its log-probability or None, and the factor of that in the score of its sentence."""
+"""A token's text, its log-probability or None, and the factor of this log-probability in the sentence's score."""
 Show = Callable[[float], str]
 """A function that returns a number as text, with the chosen number of digits."""
 
@@ -199,9 +199,9 @@ def _null(result: Result, x: Units, y: Units, show: Show) -> Iterator[str]:
     spread = math.sqrt(size * (n - size) / n * both.var(ddof=1))
     yield ""
     yield f"3. Null hypothesis: the labels X and Y of the {n} {result.permute} can be exchanged"
-    yield f"   {size} of {n} can be labelled X in {_count(math.comb(n, size))} ways"
+    yield f"   {size} of {n} can be labelled X, which gives {_count(math.comb(n, size))} labellings"
     yield f"   sum over X = {show(math.fsum(in_x))}"
-    yield f"   over all ways, the sum over X has mean {show(size * both.mean())} and sd {show(spread)}"
+    yield f"   over all labellings, the sum over X has mean {show(size * both.mean())} and sd {show(spread)}"
     yield f"   S = sum over X - sum over Y = {show(result.test_statistic)}"
     if result.robustness and result.robustness.null:
         low, high = np.interp([0.025, 0.975], NULL_LEVELS, result.robustness.null)
@@ -226,7 +226,7 @@ def _p(result: Result, x: Units, y: Units, correction: str | None, show: Show) -
         )
         yield from _p_elements(result, show)
         return
-    yield f"4. p: the share of all ways with {tail} (alternative {result.alternative})"
+    yield f"4. p: the share of all labellings with {tail} (alternative {result.alternative})"
     if result.p_method in EXACT and ways < 2**53:
         count = _count(round(result.p_value * ways))
         yield f"   p = {count} / {_count(ways)} = {show(result.p_value)}, counted ({result.p_method})"

@@ -31,7 +31,7 @@ from weatherglass.storage.checksum import damaged_files, set_aside, write_sums
 VERSION = 1
 """The version of the draws; increase it when the same seed gives another corpus."""
 LINES = 2**16
-"""The number of lines in memory at a time; each block has its own random generator, so it belongs to VERSION."""
+"""The number of lines in memory at a time; each block has its own random generator, so a change needs a new VERSION."""
 LEAST = 20
 """The number of sentences with a word of a group and a word of its attribute below which nothing can be planted."""
 

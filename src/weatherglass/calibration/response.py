@@ -31,7 +31,7 @@ class Response:
     slope_low: float
     slope_high: float
     p: float
-    """Two-sided t test of the slopes of the seeds."""
+    """The two-sided p of a t-test of the seeds' slopes."""
     spearman: float
     """The rank correlation of value and dose over all embeddings, or of value and |dose - ½| without a sign."""
     sd: float

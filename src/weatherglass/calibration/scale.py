@@ -10,8 +10,8 @@ import numpy as np
 from weatherglass.storage.documents import shipped_toml
 
 NOT_THEIRS = (
-    "This is a scale of that corpus, those words and that training. It does not measure how biased the "
-    "texts were from which your model learned."
+    "These doses are for our corpus, our words and our training. They do not show how biased the "
+    "training texts of your model were."
 )
 
 
@@ -62,8 +62,8 @@ def scale_lines(d: float, low: float | None, high: float | None) -> Iterator[str
         if low is not None and high is not None:
             ends = f" [{curve.dose(low):.2f}, {curve.dose(high):.2f}]"
         yield (
-            f"d = {d:.2f} is the mean response to a dose of {curve.dose(d):.2f}{ends} {where}: as in a text where "
-            f"about {100 * curve.dose(d):.0f} % of the sentences with a group word and an attribute word "
-            "follow the stereotype (50 %: none)."
+            f"d = {d:.2f} is the mean response to a dose of {curve.dose(d):.2f}{ends} {where}. In a corpus with "
+            f"this dose, about {100 * curve.dose(d):.0f} % of the sentences with a group word and an attribute word "
+            "agree with the stereotype (50 %: no stereotype)."
         )
     yield NOT_THEIRS

@@ -31,7 +31,7 @@ COMMANDS = {
     "verdict": ("stored:verdict", "Print what the tests of each topic show together, and why."),
     "explore": (
         "explore:explore",
-        "Type words and see effect size, exact p and interval move, on a page of this machine.",
+        "Type words and watch effect size, exact p and interval change, on a page that this machine serves.",
     ),
     "multiverse": (
         "questions:multiverse",

@@ -34,11 +34,12 @@ from weatherglass.cli.options import TEST, models_argument
 @file_option(
     "--export",
     default=None,
-    help="Write one page of precomputed states, of all tests of the catalogue or of the one given, instead of serving.",
+    help="Write one page with precomputed states of the given test, or of all tests of the catalogue, and start no "
+    "server.",
 )
 @flag("--no-browser", help="Print the address without opening a browser.")
 def explore(models: Sequence[str], test: str, export: Path | None, no_browser: bool) -> None:
-    """Type words and see effect size, exact p and interval move, on a page of this machine.
+    """Type words and watch effect size, exact p and interval change, on a page that this machine serves.
 
     The page is served on 127.0.0.1 under an address with a secret token, and fetches nothing from elsewhere. End it
     with Ctrl-C.

@@ -90,7 +90,7 @@ def _data_sets(_: click.Context, incomplete: str) -> list[str]:
     type=Completed(_data_sets),
     metavar="FILE|grep-biasir",
     help="Queries with their passages in given variants, such as male and female ones: a table with the columns query, "
-    "variant and text, or Grep-BiasIR. Takes the place of --queries, --passages and --groups.",
+    "variant and text, or Grep-BiasIR. The option replaces --queries, --passages and --groups.",
     group=WHAT,
 )
 @file_option(

@@ -288,7 +288,7 @@ def word_line(row: WordScore) -> str:
 
     said = f"leans to '{row.toward}', {row.verdict}"
     if row.verdict == CANNOT_TELL:
-        said = f"it is too uncertain whether the word leans to '{row.toward}'"
+        said = f"it is uncertain whether the word leans to '{row.toward}'"
     return (
         f"{row.word}: {said} ({row.corpus}, {row.algorithm}, {row.pairs}, {row.rule}): "
         f"score {row.score:+.3f}, 95 % CI {row.low:+.3f} to {row.high:+.3f}; p {row.p_value:.2g}, corrected over the "

@@ -1,4 +1,4 @@
-"""Answer what the page asks: words of four sets in, the evidence of each model out.
+"""Answer the requests of the page: take the words of four sets, and return the evidence of each model.
 
 Every number is computed by the code of `weatherglass.run`, so it equals that of a run on the same words.
 """
@@ -395,7 +395,7 @@ def _by_word(given: Iterable[ElementScore]) -> list[list[Any]]:
 
 
 def words_needed(d: float, alpha: float) -> int | None:
-    """Return the least number of words a side that finds an effect of size d with 80 % power; None above 1000.
+    """Return the smallest number of words per set that detects an effect of size d with 80 % power; None above 1000.
 
     >>> words_needed(0.8, 0.05) > words_needed(1.2, 0.05)
     True

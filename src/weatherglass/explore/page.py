@@ -1,4 +1,4 @@
-"""Make the page of `weatherglass explore`, and what it copies: a test file, Python, a command."""
+"""Make the page of `weatherglass explore`, and the texts that it copies: a test file, Python code and a command."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def page(
     transport: str = "server",
     stored: Mapping[str, Any] | None = None,
 ) -> str:
-    """Return the page, which shows a state first and asks for every other.
+    """Return the page, which shows a first state and requests all others.
 
     Args:
         engine: the models.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 LARGEST_BODY = 256 * 1024
-"""Bytes of a request; 800 words of 300 bytes fit."""
+"""The largest number of bytes of a request, enough for 800 words of 300 bytes."""
 MOST_CONNECTIONS = 40
 SECONDS_FOR_REQUEST = 5
 SECONDS_TO_CLOSE = 2
@@ -118,7 +118,7 @@ class Guard:
         return 0 if hmac.compare_digest(token.encode(), self.token.encode()) else 404
 
     async def _plain(self, send: Send, status: int) -> None:
-        """Answer with a status and no text, so that nothing is told to a stranger."""
+        """Answer with a status and no text, so that a stranger learns nothing."""
         headers = [*self.headers, (b"content-length", b"0"), (b"connection", b"close")]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": b""})

@@ -1,4 +1,4 @@
-"""Describe what the page asks for, and check it: words of four sets, a metric, models and further words."""
+"""Describe and check a request of the page: words of four sets, a metric, models and further words."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def answer_of(asked: Mapping[str, Answer], message: Mapping[str, Any]) -> Any:
     """Return the answer to a message, or the reason why there is none."""
     name, content = message.get("name"), message.get("content")
     if not isinstance(name, str) or name not in asked or not isinstance(content, dict):
-        return {"error": "the message is not a question of the page"}
+        return {"error": "the message is not a request that the page can send"}
     try:
         return asked[name](content)
     except StaleError:

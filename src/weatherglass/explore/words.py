@@ -40,7 +40,7 @@ class RememberingModel:
         self.gives = inner.gives
         self.costly = bool(getattr(inner, "costly", False))
         self.wanted: Callable[[], bool] = lambda: True
-        """Return whether the answer is still wanted."""
+        """Return whether the answer is still needed."""
         self.done, self.total = 0, 0
         """Number of texts that are encoded, and that are to be encoded, for the question that is being answered."""
         self._known: dict[tuple[What, Asked], Encoding] = {}

@@ -16,11 +16,12 @@ KEPT_SHARE = 0.5
 RETAINED_SHARE = 0.25
 
 RULE = (
-    "Cannot tell: on words that the transform was not fitted on, no d is significant before (Holm over the tests). "
+    "Cannot tell: on words that the transform was not fitted on, no d is significant before the transform (Holm over "
+    "the tests). "
     f"Not removed: on these words, more than {100 * KEPT_SHARE:.0f} % of d remains, summed in the direction that each "
-    "test had before; or a difference between the two ends is significant after, by any metric (Holm over them), in "
-    "either direction; or, in a test with all its words, d is significant after in the opposite direction (Holm over "
-    "these tests). "
+    "test had before the transform; or a difference between the two ends of the attribute is significant after it, by "
+    "any metric (Holm over all rows), in either direction; or, in a test with all its words, d is significant after "
+    "the transform in the opposite direction (Holm over these tests). "
     "Hidden: none of the conditions above applies, but a classifier, clusters or neighbours still recover more than "
     f"{100 * RETAINED_SHARE:.0f} % of what they recovered above chance before, at the lower end of the interval. "
     "Removed: none of the conditions above applies."

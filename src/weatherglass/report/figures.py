@@ -257,7 +257,7 @@ def _by_topic(layout: Layout) -> Iterator[tuple[str, str, list[tuple[str, str, i
 
 
 def _legend(used: set[str]) -> str:
-    """Return a legend of the marks in use and of the colours, which also says what “inconclusive” does not mean."""
+    """Return a legend of the marks in use and of the colours, and state what “inconclusive” does not mean."""
     glyphs = {Mark.INCONCLUSIVE: "◌", Mark.MEASURED: "□"}
     judged = [mark for mark in Mark if mark is not Mark.NOT_JUDGED and mark.name.lower() in used]
     marks = [f"{glyphs.get(mark, mark.glyph)} {mark.words}" for mark in judged]

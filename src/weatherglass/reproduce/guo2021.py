@@ -24,8 +24,8 @@ TITLE: Final = "Guo & Caliskan (2021), Contextualized Embedding Association Test
 PROFILE: Final = "ceat2021"
 MISSING: Final = {
     "corpus": "the comments of Reddit from which the sentences were drawn; they are not distributed with the paper",
-    "draws": "the drawn sentences and the seed, of which we know no release",
-    "p": "Table 2 as it is stored here has effect sizes only",
+    "draws": "the drawn sentences and the seed; as far as we know, they were not released",
+    "p": "the stored Table 2 contains effect sizes only",
     "I1 to I4": "the word lists of the intersectional groups are not in the catalogue; 'tests import' reads the "
     "authors' code",
     "models": "elmo:FOLDER, hf:bert-base-cased, hf:openai-gpt and hf:gpt2, each with span_pooling=last",

@@ -56,7 +56,7 @@ BASE_MEMORY = 512 * 2**20
 ALIGNED = 64
 
 THREADS = {"POLARS_MAX_THREADS": "4", "OPENBLAS_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
-"""Each thread needs memory, and the processor time of all threads is counted."""
+"""Limits on the threads of libraries: each thread needs memory, and the processor time of all threads is counted."""
 
 
 PROVEN = "proven"

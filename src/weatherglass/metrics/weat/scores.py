@@ -119,7 +119,7 @@ class SetStatistic:
 
     signed: ClassVar[bool] = True
     of_set: Callable[[Matrix], Vector]
-    """Computes f of every row of sorted raw measures."""
+    """A function that computes f of every row of sorted raw measures."""
 
     def association(self, to_a: Matrix, to_b: Matrix, orientation: int) -> Vector:
         """Return o · (f over A − f over B)."""

@@ -37,9 +37,9 @@ from weatherglass.storage.checksum import file_hash, folder_hash
 from weatherglass.storage.reading import exists, is_folder
 
 VERSION = 2
-"""Increase it when other sentences are found, so that stored ones are not reused."""
+"""The version of the search; increase it if it finds other sentences, so that stored ones are not reused."""
 MOST_CHARACTERS = 1000
-"""A longer sentence is shortened to the words around the one it is found for."""
+"""The largest length of a sentence; a longer one is shortened to the words around the one that was searched."""
 PER_WORD = 100
 SHOWN = 5
 MEGABYTE = 1_000_000

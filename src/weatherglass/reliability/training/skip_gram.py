@@ -30,7 +30,7 @@ TARGETS = 6
 """The number of targets that are added at a time; by default, a window has the middle word and five draws."""
 
 LARGEST = np.float32(6)
-"""The sigmoid is constant beyond ± this value, as in word2vec."""
+"""The absolute value beyond which the sigmoid is constant, as in word2vec."""
 STEPS = 2048
 SIGMOID = (1 / (1 + np.exp(-LARGEST * (2 * (np.arange(STEPS) + 0.5) / STEPS - 1)))).astype(np.float32)
 """The sigmoid in the middle of each step from -LARGEST to LARGEST."""

@@ -35,7 +35,7 @@ OUTCOMES = {
     "somewhere": ("is shown only in some specifications", "are shown only in some specifications"),
     "not shown": ("is not shown", "are not shown"),
 }
-"""What the headline says of one list, and of several, with each kind of conclusion."""
+"""The predicate of the headline for one list and for several, by kind of conclusion."""
 LEFT, WIDTH, ABOVE, ROW, TOP = 190, 720, 150, 13, 10
 """The dimensions of a curve in the page in pixels: labels, whole width, height of the part with d, height of a
 choice's row, margin.

@@ -55,7 +55,8 @@ def compiled(function: Function) -> Function:
 def all_cached(besides: str = "") -> bool:
     """Return whether the machine code of every imported kernel, except one, is in memory or on disk.
 
-    The index on disk must contain code for the current source. A kernel also counts as cached if numba does not tell.
+    The index on disk must contain code for the current source. A kernel whose state numba does not report counts as
+    cached.
 
     Args:
         besides: the name of the one kernel that is not checked.
