@@ -152,7 +152,10 @@ def _scores(result: Result, x: Units, y: Units, show: Show) -> Iterator[str]:
     elif not result.signed:
         yield f"   s of {result.metric} has no direction"
     if result.permute == "words":
-        yield "   A word's score is the mean over its sentences; an attribute word counts once, its sentences averaged."
+        yield (
+            "   A word's score is the mean over its sentences; an attribute word counts once, as the mean of its "
+            "sentences."
+        )
     for role, category, units in (("X", c_x, x), ("Y", c_y, y)):
         yield f"   {role}: {category}, {len(units)} {result.permute}"
         width = max(len(unit.name) for unit in units)
@@ -214,7 +217,7 @@ def _p(result: Result, x: Units, y: Units, correction: str | None, show: Show) -
         "greater": "a sum over X at least as large",
         "less": "a sum over X at least as small",
         "two-sided": "a sum over X at least as far from the mean",
-        "observed": "a sum over X at least as far out, on the observed side",
+        "observed": "a sum over X at least as extreme, on the observed side",
     }[result.alternative]
     yield ""
     if result.not_tested:

@@ -112,8 +112,8 @@ class Settings:
     trust: str = _option(
         "all",
         BESIDE,
-        "Compute random attributes and leave-one-out for all metrics (decisive: p without one word only), only for the "
-        "statistic mean, or for none.",
+        "Metrics with random attributes and leave-one-out: all, decisive (all, with p only without the word that "
+        "raises it most), mean (only the statistic mean) or none.",
         TRUST,
     )
     profile: str | None = _option(

@@ -176,7 +176,7 @@ def _changes(runs: Sequence[Run]) -> dict[str, Any] | None:
 
 @contextmanager
 def _rendering(runs: Sequence[Run]) -> Iterator[None]:
-    """Report any exception while edited files are rendered in one line that names them."""
+    """Report any exception in one line that names the edited files while they are rendered."""
     from weatherglass.storage.reading import errors_in_one_line
 
     with errors_in_one_line(

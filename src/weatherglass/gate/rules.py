@@ -108,7 +108,7 @@ class Gate:
         A rule counts as broken if it cannot be decided because a number is missing, or if one of its patterns matches
         no result, since a gate that judged nothing has not been passed. A rule does not apply to controls that it does
         not name. A condition on p does not apply to rows that are measured but not tested. A condition on topics is
-        broken once per topic.
+        checked once per topic.
 
         Args:
             results: the judged results of a run.

@@ -233,8 +233,8 @@ def correction_of(record: Mapping[str, Any]) -> str:
 
 
 def sentences(verdicts: Sequence[Verdict], alpha: float) -> list[str]:
-    """Return, for each verdict, the strongest first, what may be written, what may not, and the papers of its
-    tests.
+    """Return what may be written for each verdict, what may not, and the papers of its tests; the strongest verdict
+    comes first.
     """
     models = list(dict.fromkeys((one.model, one.options) for one in verdicts))
     names = dict(zip(models, statements.labels(models), strict=True))

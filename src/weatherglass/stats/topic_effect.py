@@ -252,7 +252,7 @@ class SingleTests:
 def adjusted_p_of_tests(layout: Layout, own: Sequence[float]) -> SingleTests:
     """Return, for each test, the share of labellings whose largest |d|/√(1/|X| + 1/|Y|) is at least that of the test.
 
-    If labels cannot be exchanged, the p of the rows is adjusted by Holm instead.
+    If labels cannot be exchanged, the p of the rows is adjusted by Holm's method instead.
 
     Args:
         layout: the layout of the topic.

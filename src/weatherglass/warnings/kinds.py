@@ -307,7 +307,7 @@ KINDS: dict[str, Kind] = {
             "metric": "mac",
             "caution": "a mean cosine differs from 0 in any anisotropic model; compare models, do not read it as bias",
         },
-        summary="metrics whose value or p needs care",
+        summary="metrics whose value or p must be read with care",
         detail="{metric}",
         about="run",
     ),

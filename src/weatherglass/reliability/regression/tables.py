@@ -429,6 +429,6 @@ def _word_intercept_sentence(part: Part) -> str:
     if se_changes:
         change = _percent(median(se_changes))
         line += f" and changes the standard errors of {join_names(WORD_FACTORS)} by {change} (median)"
-    line += f". Signs that change with it: {join_names(changed_signs)}"
+    line += f". Signs that change with (1|word): {join_names(changed_signs)}"
     line += f"; intervals that now contain zero: {join_names(no_longer)}"
     return line + (f"; that no longer contain it: {join_names(newly)}." if newly else ".")

@@ -291,6 +291,6 @@ def model_folder(embedding: Path) -> Path:
 
 
 def is_whole_model(embedding: Path) -> bool:
-    """Return whether the model of an embedding is there and unchanged."""
+    """Return whether the model of an embedding exists and is unchanged."""
     folder = model_folder(embedding)
     return all((folder / name).is_file() for name in FILES) and not damaged_files(folder, FILES)

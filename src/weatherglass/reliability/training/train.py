@@ -262,7 +262,7 @@ class _Lines:
 
     corpus: Corpus
     report: Callable[[int], None]
-    """Called with the number of tokens read; gensim reads all lines once per epoch."""
+    """A function that is called with the number of tokens read; gensim reads all lines once per epoch."""
 
     def __iter__(self) -> Iterator[list[int]]:
         corpus = self.corpus

@@ -46,8 +46,8 @@ def change_lines(found: RankingComparison, width: int, every: bool = False) -> I
     yield ""
     yield from wrapped(
         "before, after: the difference of mean ranks, X minus Y; with two groups, the win rate of X minus 0.5. "
-        f"{CHANGED}: significant after Holm's correction (over all pairs of groups and models, or over all topics of "
-        "these).",
+        f"{CHANGED}: significant after Holm's correction over all pairs of groups and models; by topic, also over "
+        "topics.",
         min(width, WIDEST),
     )
 
