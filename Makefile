@@ -7,6 +7,7 @@ LOWEST = .venv-lowest/bin
 BUILD = .venv-build/bin
 PROOF = .venv-proof/bin
 ESLINT = eslint@10.14.0
+FROM_LOCK = --no-deps --require-hashes --requirement requirements.lock
 
 # What needs neither torch nor a browser: the tests that must also pass with the lowest versions allowed.
 CORE = tests/audit tests/catalogue tests/cli tests/gate tests/stats tests/languages tests/metrics tests/reliability \
@@ -19,7 +20,7 @@ WORKERS = -n 2 --dist loadfile --no-loadscope-reorder
 # Without bytecode, every process that a test starts would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-all audit test-shared test-envs test-base test-lowest coverage fuzz lint lint-fast lint-page benchmarks models-proof languages-proof integrations-proof action-proof reference papers docs dist clean
+.PHONY: run test test-all audit lock test-shared test-envs test-base test-lowest coverage fuzz lint lint-fast lint-page benchmarks models-proof languages-proof integrations-proof action-proof reference papers docs dist clean
 
 run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
 	$(BIN)/weatherglass run
@@ -38,6 +39,9 @@ test-all: $(VENV)/installed-all lint  ## also run tests that need TensorFlow, la
 
 audit: $(VENV)/installed-dev  ## compare the installed versions with known vulnerabilities, if their database can be reached
 	$(BIN)/python -m proofs.audit
+
+lock: $(VENV)/installed-dev  ## write requirements.lock: the versions and hashes that make test LOCKED=1 installs
+	$(BIN)/python -m proofs.lock
 
 test-shared: $(VENV)/installed-dev  ## run tests that need data outside the repository: SHARED=DIR with reference/ and corpora/
 	$(if $(SHARED),,$(error name the folder of the data: make test-shared SHARED=DIR))
@@ -97,9 +101,9 @@ docs: $(VENV)/installed-docs  ## build the site into site/, without the network
 dist:  ## build and check the distributions, and try the wheel in an empty environment
 	rm -rf dist .venv-build .venv-wheel
 	$(PYTHON) -m venv .venv-build
-	$(BUILD)/pip install --quiet build twine
-	$(BUILD)/python -m build
-	$(BUILD)/python -m build --wheel --outdir .venv-build/again
+	$(BUILD)/pip install --quiet $(if $(LOCKED),$(FROM_LOCK),build twine)
+	$(BUILD)/python -m build $(if $(LOCKED),--no-isolation)
+	$(BUILD)/python -m build $(if $(LOCKED),--no-isolation) --wheel --outdir .venv-build/again
 	cmp dist/*.whl .venv-build/again/*.whl  # the same source gives the same bytes
 	$(BUILD)/twine check --strict dist/*
 	$(PYTHON) -m venv .venv-wheel
@@ -113,10 +117,12 @@ $(VENV)/installed-base: pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
 	touch $@
 
-$(VENV)/installed-dev: pyproject.toml constraints.txt
+# With LOCKED=1, every file but torch has the hash that requirements.lock names; nothing is fetched to build.
+$(VENV)/installed-dev: pyproject.toml constraints.txt $(if $(LOCKED),requirements.lock)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[all]" --group dev
+	$(BIN)/pip install --quiet $(if $(LOCKED),$(FROM_LOCK),--upgrade "pip>=25.1")
+	$(BIN)/pip install --quiet $(if $(LOCKED),--no-build-isolation) --constraint constraints.txt --editable ".[all]" --group dev
+	$(if $(LOCKED),$(BIN)/python -m proofs.lock --check)
 	touch $@ $(VENV)/installed-base
 
 $(VENV)/installed-docs: $(VENV)/installed-dev
