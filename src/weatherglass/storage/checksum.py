@@ -86,11 +86,12 @@ def read_checked_json(content: bytes) -> tuple[Any, State]:
     state = _json_state(content)
     if state is State.DAMAGED:
         return None, state
+    text = content.decode("utf-8-sig")  # json would accept bytes that are half a character
     try:
-        record = json.loads(content)
+        record = json.loads(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    refuse_half_characters(record, content.decode("utf-8", "replace"))
+    refuse_half_characters(record, text)
     if state is State.WHOLE:
         del record["sha256"]
     return record, state

@@ -85,6 +85,28 @@ def _sealed(record: dict[str, Any]) -> Mutation:
     return changed
 
 
+def _contexts_samples(folder: Path) -> list[Sample]:
+    from weatherglass.audit.contexts import Contexts, WordContexts
+    from weatherglass.encoders.base import Input
+
+    source = {"corpus": "c.txt", "content": "0", "per_word": 3, "seed": 0, "version": 2}
+    words = {word: WordContexts(5, (Input(f"{word} is here", (0, len(word))),)) for word in ("he", "she")}
+    Contexts(source, words).write(folder)
+    content = (folder / "contexts.json").read_bytes()
+    return [Sample({"contexts.json": content}, {"contexts.json": _sealed(json.loads(content))})]
+
+
+def _contexts(path: Path) -> Reading:
+    from weatherglass.progress import Silent
+    from weatherglass.reliability.corpus.contexts import contexts_for
+
+    found = contexts_for(path, ["he", "she"], 2, 0, None, Silent())
+    written = path.parent / "written"
+    written.mkdir(exist_ok=True)
+    found.write(written)
+    return Reading(found)
+
+
 def _run(path: Path) -> Reading:
     """The numbers by test and the verdicts; what a reader is told first is a warning."""
     from weatherglass.audit.stored import read_run
@@ -254,6 +276,7 @@ def _cache(path: Path) -> Reading:
 
 OUR_FILES = (
     Target("folders of runs", _run_samples, _run, _run_unchanged, group="ours"),
+    Target("sentences of runs", _contexts_samples, _contexts, same_after(CUT, DAMAGE), group="ours"),
     Target("reports of runs", _run_samples, _report, group="ours"),
     Target("comparisons and multiverses", _comparison_samples, _comparison, group="ours"),
     Target("saved transforms", _transform_samples, _transform, same_after(CUT, DAMAGE), group="ours"),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import tomllib
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.hostile.mutations import of_json, of_toml
+from tests.hostile.mutations import as_json, of_json, of_toml, of_zip
 from tests.hostile.target import Reading, Sample, Target
 from tests.reproduce import stereoset
 
@@ -24,6 +26,15 @@ SAMPLE = {
     "doc": {"sent_more": "he cried", "sent_less": "she cried", "bias_type": "gender"},
     "filtered_resps": [["-1.5", "False"], ["-2.0", "False"]],
 }
+LOGGED = {
+    "text": "he cried",
+    "span": [0, 2],
+    "tokens": ["he", "cried"],
+    "values": [-1.5, None],
+    "what": "log-probabilities",
+    "head": "causal",
+}
+VARIANTS = b"query,variant,text,passage,relevant,title\ncook,M,he cooks,1,yes,a\ncook,F,she cooks,1,yes,a\n"
 SYNONYMS = b'joy = ["happiness", "glee"]\nwar = ["battle"]\n'
 INDEX = b"  1 licence\njoy n 2 1 @ 2 1 07542675 07542676\nwar n 4 0 4 0 1 2 3 4\n"
 DATA = (
@@ -37,6 +48,15 @@ SCORES = b"query,passage,name,score\n" + b"".join(
     for passage in (b"p", b"r")
     for n, name in enumerate((b"Ann", b"Eve", b"Ben", b"Tom"))
 )
+
+
+def _wheel(content: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("Grep-BiasIR/data/queries-documents_cook.csv", content)
+    return packed.getvalue()
+
+
 EXCEPTIONS = b"geese goose\nwolves wolf\n"
 PARTS = ("noun", "verb", "adj", "adv")
 WORDNET = {
@@ -117,10 +137,16 @@ def _texts(path: Path) -> Reading:
 def _stored_scores(path: Path) -> Reading:
     from weatherglass.catalogue.imports.pairs import read_pair_file
     from weatherglass.catalogue.stereoset import read_stereoset
-    from weatherglass.encoders.scores import read_sentence_scores, read_stereoset_scores
+    from weatherglass.encoders.scores import (
+        read_log_probabilities,
+        read_sentence_scores,
+        read_stereoset_scores,
+    )
     from weatherglass.errors import CatalogueError, EncoderError
     from weatherglass.reproduce.kurita2019 import read_word_scores
 
+    if path.name == "log.jsonl":
+        return Reading(read_log_probabilities(path))
     if path.suffix == ".tsv":
         return Reading({name: scores.tolist() for name, scores in read_word_scores(path).items()})
     if path.suffix in (".csv", ".jsonl"):
@@ -137,12 +163,15 @@ def _stored_scores(path: Path) -> Reading:
 def _rankings(path: Path) -> Reading:
     from weatherglass.ranking.scores import read_scores
     from weatherglass.ranking.texts import groups_of, lines_of, read_materials
+    from weatherglass.ranking.variants import read_variants
 
     names = {"A": ["Ann", "Eve"], "B": ["Ben", "Tom"]}
     if path.name == "scores.csv":
         return Reading(read_scores(path, groups_of(names)).values.tolist())
     if path.name.startswith("names"):
         return Reading(groups_of(str(path)))
+    if path.name.startswith("variants"):
+        return Reading(read_variants(path).record())
     if path.name == "others.txt":
         return Reading(list(lines_of(path)))
     return Reading(read_materials(path, path, names))
@@ -158,6 +187,8 @@ WORD_LISTS = (
             Sample({"names.csv": b"group,name,they\nA,Ann,she\nA,Eve,she\nB,Ben,\nB,Tom,\n"}),
             Sample({"scores.csv": SCORES}),
             Sample({"others.txt": b"one passage\nand another\n"}),
+            Sample({"variants.csv": VARIANTS}),
+            Sample({"variants.whl": _wheel(VARIANTS)}, {"variants.whl": of_zip({})}, text=False),
         ],
         _rankings,
     ),
@@ -169,6 +200,7 @@ WORD_LISTS = (
             Sample({"scores.csv": b"text,score\nhe is here,-1.5\nshe is here,-2\n"}),
             Sample({"pairs.csv": PAIR_TABLE}),
             Sample({"samples.jsonl": json.dumps(SAMPLE).encode()}, {"samples.jsonl": of_json(SAMPLE)}),
+            Sample({"log.jsonl": as_json(LOGGED)}, {"log.jsonl": of_json(LOGGED)}),
             Sample({"words.tsv": b"# words\nset\tscore\nx\t1.5\nx\t2\ny\t-1\ny\t0\n"}),
         ],
         _stored_scores,

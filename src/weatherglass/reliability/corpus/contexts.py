@@ -16,7 +16,7 @@ import hashlib
 import heapq
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,8 @@ VERSION = 2
 """The version of the search; increase it if it finds other sentences, so that stored ones are not reused."""
 MOST_CHARACTERS = 1000
 """The largest length of a sentence; a longer one is shortened to the words around the one that was searched."""
+FEW = 8
+"""The number of words in a line above which each sentence is first searched for all of them at once."""
 PER_WORD = 100
 SHOWN = 5
 MEGABYTE = 1_000_000
@@ -51,6 +53,8 @@ _ABBREVIATIONS = (
 )
 ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
 """Words, in lower case, whose period does not end a sentence."""
+LONGEST = 20
+"""Characters before a period that are read to recognise an abbreviation, with its quotation marks and brackets."""
 
 
 class _Letters(dict[int, int]):
@@ -89,7 +93,7 @@ def _ends_sentence(text: str, mark: int, after: int) -> bool:
         return False
     if text[mark] != ".":
         return True
-    word = text[text.rfind(" ", 0, mark) + 1 : mark].lstrip("\"'“‘«([")
+    word = text[max(0, mark - LONGEST) : mark].rpartition(" ")[2].lstrip("\"'“‘«([")
     return word.lower() not in ABBREVIATIONS and not (len(word) == 1 and word.isupper() and word != "I")
 
 
@@ -120,24 +124,23 @@ def find_contexts(
     wanted = [unicodedata.normalize("NFC", word) for word in dict.fromkeys(words)]
     samples = {word: _Sample(word, per_word, seed) for word in wanted}
     by_first: dict[str, list[_Sample]] = {}
-    anywhere: dict[str, list[_Sample]] = {}
+    anywhere: dict[str, _Sample] = {}
     for word, sample in samples.items():
         if any(map(without_spaces, word)):
-            anywhere[word] = [sample]
+            anywhere[word] = sample
         elif tokens := word.translate(_LETTERS).split():
             for token in {tokens[0], _capital(tokens[0])} if word.islower() else {tokens[0]}:
                 by_first.setdefault(token, []).append(sample)
     about = _about(source, per_word, seed)
     for line in _lines(source, f"finding contexts of {len(wanted)} words", shown):
         text = line if line.isascii() else unicodedata.normalize("NFC", line)
-        firsts = by_first.keys() & set(text.translate(_LETTERS).split())
-        possible = {id(sample): sample for first in firsts for sample in by_first[first]}
-        if anywhere and not text.isascii():
-            possible |= {id(some[0]): some[0] for word, some in anywhere.items() if word in text}
+        possible = _possible(text, by_first, anywhere)
         if not possible:
             continue
         for sentence in sentences_of(text.strip()):
-            for sample in possible.values():
+            # A line may contain every word and have many sentences.
+            few = possible if len(possible) <= FEW else _possible(sentence, by_first, anywhere)
+            for sample in few:
                 sample.offer(sentence)
     found = {word: samples[unicodedata.normalize("NFC", word)].contexts() for word in dict.fromkeys(words)}
     if found and not any(each.found for each in found.values()):
@@ -146,6 +149,17 @@ def find_contexts(
             "written, so check their case and spelling"
         )
     return Contexts(about, found)
+
+
+def _possible(
+    text: str, by_first: Mapping[str, Sequence[_Sample]], anywhere: Mapping[str, _Sample]
+) -> Collection[_Sample]:
+    """Return the samples of the words that a text may contain."""
+    firsts = by_first.keys() & set(text.translate(_LETTERS).split())
+    possible = {id(sample): sample for first in firsts for sample in by_first[first]}
+    if anywhere and not text.isascii():
+        possible |= {id(sample): sample for word, sample in anywhere.items() if word in text}
+    return possible.values()
 
 
 def _lines(source: str | Path | Sequence[str], stage: str, progress: Progress) -> Iterator[str]:
@@ -217,7 +231,10 @@ class _Sample:
         if len(self._heap) == self._size:
             del self._kept[-heapq.heappop(self._heap)]
         heapq.heappush(self._heap, -key)
-        self._kept[key] = _shortened(sentence, place, place + len(self._word))
+        whole = sentence.encode(
+            "utf-8", "replace"
+        ).decode()  # "?" for half a character, which no file can contain
+        self._kept[key] = _shortened(whole, place, place + len(self._word))
 
     def contexts(self) -> WordContexts:
         """Return the sample in the order of its keys."""
@@ -284,7 +301,8 @@ def contexts_for(
         return find_contexts(checked_texts("contexts", source), words, per_word, seed, progress)
     path = checked_path("contexts", source).expanduser()
     stored = path / CONTEXTS if is_folder(path) else path
-    if is_contexts_file(stored):
+    # A damaged contexts.json does not start like one, and would be a corpus of its own lines.
+    if (stored.name == CONTEXTS and exists(stored)) or is_contexts_file(stored):
         return _stored(read_contexts(stored), str(stored), words, per_word)
     if folder and exists(folder / CONTEXTS):
         try:
@@ -303,6 +321,8 @@ def _stored(contexts: Contexts, name: str, words: Sequence[str], per_word: int) 
             f"{name}: was made for other tests and lacks {len(lacking)} words ({_some(lacking)}); "
             "name the corpus itself"
         )
+    if words and not any(contexts.words[word].sample for word in words):
+        raise CorpusError(f"{name}: contains no sentence with a word of the tests; name the corpus itself")
     return contexts.only(words).limited_to(per_word)
 
 
