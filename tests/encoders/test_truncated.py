@@ -96,7 +96,7 @@ def test_all_widths_share_one_entry_of_the_cache_in_any_number_of_processes(
     def encode_again(*_: object) -> None:
         raise AssertionError("a text was encoded although its whole vector is cached")
 
-    monkeypatch.setattr(TransformerEncoder, "encode_views", encode_again)
+    monkeypatch.setattr(TransformerEncoder, "observe_views", encode_again)
     alone = wg.run([spec, f"{spec}?dim=4", f"{spec}?dim=2"], tests="weat[78]")
     effects = {(result.model, result.test): result.effect_size for result in alone.results}
     assert len(set(effects.values())) == 6

@@ -85,7 +85,7 @@ def test_views_are_encoded_elsewhere_and_cached_here(
     monkeypatch.setenv("WEATHERGLASS_CACHE", str(tmp_path / "several"))
     assert wg.multiverse(spec, "weat6", scheduler=engines.NAME).topics == alone.topics
     chunks = [unit for unit in engine.seen if isinstance(unit, ViewChunk)]
-    assert [(len(chunk.texts), len(chunk.views)) for chunk in chunks] == [
+    assert [(len(chunk.inputs), len(chunk.views)) for chunk in chunks] == [
         (len(wg.load_test("weat6").texts), 9)
     ]
     engine.seen.clear()

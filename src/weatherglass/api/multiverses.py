@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weatherglass.audit.folder import CONTEXTS
 from weatherglass.audit.record import environment, now, recorded_call
 from weatherglass.catalogue.test import Test
 from weatherglass.encoders import DEFAULT_MODEL
@@ -19,12 +20,14 @@ from weatherglass.multiverses.choices import (
     CHOICES,
     LOG_PROBABILITY,
     Choices,
+    ModelViews,
     measure,
     model_views,
     raw_similarity,
     select_tests,
     word_lists,
 )
+from weatherglass.multiverses.contexts import ContextViews
 from weatherglass.multiverses.language_models import LanguageModelViews
 from weatherglass.multiverses.multiverse import Multiverse, run_multiverse
 from weatherglass.parallel import backend
@@ -35,6 +38,7 @@ from weatherglass.storage.checksum import write_checked_json
 from weatherglass.storage.journal import Journal
 
 if TYPE_CHECKING:
+    from weatherglass.audit.contexts import Contexts
     from weatherglass.audit.registrations import Registration
 
 JOURNAL = "multiverse.jsonl"
@@ -50,6 +54,8 @@ def multiverse(
     scheduler: str | None = None,
     shared_dir: str | Path | None = None,
     folder: str | Path | None = None,
+    contexts: str | Path | Sequence[str] | Contexts | None = None,
+    per_word: int = 100,
     progress: Progress | None = None,
     command: Sequence[str] | None = None,
     **changes: Any,
@@ -67,6 +73,9 @@ def multiverse(
             engine of another package.
         shared_dir: a folder that all machines of the cluster see under the same path.
         folder: the folder for results and curves; results that it already has are not computed again.
+        contexts: a corpus whose sentences the words are encoded in, as in `run`. Tests of single words are run, and
+            halves of the sentences, their length, the pooling of a word's pieces and the layer are varied.
+        per_word: the largest number of sentences per word.
         progress: an object that is notified of the progress of the work.
         command: the words of the command line, for the record.
         changes: other fields of `Choices`, such as similarities=("cosine", "mahalanobis") or alpha=0.01. With
@@ -99,17 +108,27 @@ def multiverse(
         if not found:
             raise WeatherglassError(f"{LOG_PROBABILITY} makes its own sentences; use tests of single words")
     path = checked_path("folder", folder) if folder is not None else None
+    if contexts is not None:
+        found = _in_contexts(found, chosen)
     lists = word_lists(list(found.values()))
     workers = backend(jobs, scheduler, shared_dir)
     known = () if workers.in_process else _registrations(chosen)
-    views = [model_views(model, chosen) for model in models]
+    views: Sequence[ModelViews] = [model_views(model, chosen) for model in models]
+    shown = progress or progress_here()
+    record = {**call, "started": now(), **environment(), "settings": asdict(chosen)}
     if chosen.of_language_models:
         views = [LanguageModelViews.of(each, chosen) for each in views]
-    record = {**call, "started": now(), **environment(), "settings": asdict(chosen)}
-    shown = progress or progress_here()
+    sample = None
+    if contexts is not None:
+        sample = _sample(contexts, views, found.values(), chosen, per_word, path, shown)
+        views = [ContextViews.of(each, sample, chosen) for each in views]
+        record["contexts"] = {**sample.source, "file": CONTEXTS}
     if path is None:
         return replace(run_multiverse(views, lists, chosen, workers, shown, None, known), record=record)
     with Journal[dict[str, Any]](path / JOURNAL, "record", dict, dict) as journal:
+        if sample is not None:
+            with writing_into(path):
+                sample.write(path)
         done = run_multiverse(views, lists, chosen, workers, shown, journal, known)
         finished = replace(
             done,
@@ -121,6 +140,39 @@ def multiverse(
         )
         write_folder(finished, path)
         return finished
+
+
+def _in_contexts(tests: Mapping[str, Test], choices: Choices) -> dict[str, Test]:
+    """Return the tests of single words as tests of these words in contexts; a topic may have others, too."""
+    from weatherglass.audit.contexts import in_contexts
+
+    if choices.of_language_models:
+        raise WeatherglassError(f"{LOG_PROBABILITY} makes its own sentences; omit contexts")
+    of_words = {name: in_contexts(test) for name, test in tests.items() if test.context == "word"}
+    if not of_words:
+        in_contexts(next(iter(tests.values())))  # its message names the reason
+    return of_words
+
+
+def _sample(
+    source: object,
+    views: Sequence[ModelViews],
+    tests: Iterable[Test],
+    choices: Choices,
+    per_word: int,
+    folder: Path | None,
+    progress: Progress,
+) -> Contexts:
+    """Return sentences with the words of the tests and of the models' transforms."""
+    from weatherglass.audit.contexts import check_gives_words
+    from weatherglass.reliability.corpus.contexts import contexts_for
+
+    words = dict.fromkeys(text for test in tests for text in test.texts)
+    for each in views:
+        for model in each.members.values():
+            check_gives_words(model.encoder)  # before a corpus is read
+            words |= dict.fromkeys(model.texts())
+    return contexts_for(source, list(words), per_word, choices.seed, folder, progress)
 
 
 def _registrations(choices: Choices) -> tuple[Registration, ...]:

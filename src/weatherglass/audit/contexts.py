@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,13 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from weatherglass.arrays import Matrix
+from weatherglass.arrays import AnyMatrix, Matrix
 from weatherglass.audit.encode import Encodings, observe
 from weatherglass.audit.evaluate import WordRows
 from weatherglass.audit.folder import CONTEXTS
 from weatherglass.catalogue.test import CORPUS, Test
-from weatherglass.encoders.base import Coverage, Input, Model
+from weatherglass.encoders.base import Asked, Coverage, Input, Model
 from weatherglass.errors import CorpusError, EncoderError, WeatherglassError
+from weatherglass.languages.tokenise import without_spaces
 from weatherglass.mitigation.base import Transform
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
@@ -61,6 +63,23 @@ class Contexts:
         words = {word: replace(each, sample=each.sample[:per_word]) for word, each in self.words.items()}
         return Contexts({**self.source, "per_word": min(per_word, self.source["per_word"])}, words)
 
+    def halves(self) -> tuple[Contexts, Contexts]:
+        """Return two random halves of the sentences of each word; the first has one more if their number is odd."""
+        first, second = {}, {}
+        for word, each in self.words.items():
+            middle = (len(each.sample) + 1) // 2
+            first[word] = replace(each, sample=each.sample[:middle])
+            second[word] = replace(each, sample=each.sample[middle:])
+        return Contexts(self.source, first), Contexts(self.source, second)
+
+    def cut_around(self, number: int) -> Contexts:
+        """Return the contexts without what is further from the word than `number` words on each side."""
+        words = {
+            word: replace(each, sample=tuple(_cut(asked, number) for asked in each.sample))
+            for word, each in self.words.items()
+        }
+        return Contexts(self.source, words)
+
     def only(self, words: Iterable[str]) -> Contexts:
         """Return the contexts of these words, in their order."""
         return Contexts(self.source, {word: self.words[word] for word in words})
@@ -83,6 +102,35 @@ class Contexts:
 def _plain(each: WordContexts) -> dict[str, Any]:
     places = ((asked.span or (0, 0), asked.text) for asked in each.sample)
     return {"found": each.found, "sentences": [[*span, text] for span, text in places]}
+
+
+_CHUNK = re.compile(r"\S+")
+
+
+def _cut(asked: Input, number: int) -> Input:
+    """Return a sentence without what is further from the word than `number` words on each side.
+
+    >>> _cut(Input("We saw that the old nurse, who was late, left.", (20, 25)), 2).text
+    'the old nurse, who was'
+    """
+    start, end = asked.span or (0, len(asked.text))
+    before, after = _words_in(asked.text[:start]), _words_in(asked.text[end:])
+    first = before[-number][0] if len(before) > number else 0
+    last = end + after[number - 1][1] if len(after) > number else len(asked.text)
+    return replace(asked, text=asked.text[first:last], span=(start - first, end - first))
+
+
+def _words_in(text: str) -> list[tuple[int, int]]:
+    """Return the start and end of each word; in scripts without spaces, each character is a word."""
+    found = []
+    for chunk in _CHUNK.finditer(text):
+        start = chunk.start()
+        for place in range(chunk.start(), chunk.end()):
+            if without_spaces(text[place]):
+                found += [(start, place), (place, place + 1)]
+                start = place + 1
+        found.append((start, chunk.end()))
+    return [(first, last) for first, last in found if any(map(str.isalnum, text[first:last]))]
 
 
 def is_contexts_file(path: Path) -> bool:
@@ -197,12 +245,35 @@ def encode_contexts(
         EncoderError: if the model has no vectors of words in a sentence.
     """
     check_gives_words(model)
+    observed = observe(model, inputs_of(contexts, texts), "token-vectors", backend, progress)
+    return averaged(contexts, texts, observed.inputs, observed.matrix, observed.coverage)
+
+
+def inputs_of(contexts: Contexts, texts: Iterable[str]) -> list[Input]:
+    """Return the distinct sentences of words, the shortest first."""
+    asked = {each for text in texts for each in contexts.words[text].sample}
+    return sorted(asked, key=lambda each: (len(each.text), each.text, each.span))
+
+
+def averaged(
+    contexts: Contexts,
+    texts: Sequence[str],
+    inputs: Sequence[Asked],
+    matrix: AnyMatrix,
+    coverage_of: Sequence[Coverage],
+) -> EncodedContexts:
+    """Average the vectors of each word over its sentences.
+
+    Args:
+        contexts: the sentences of each word.
+        texts: the words.
+        inputs: the sentences that a model was asked about; all sentences of the words are among them.
+        matrix: the vector of the word in each of these inputs.
+        coverage_of: how the model read each of these inputs.
+    """
     distinct = list(dict.fromkeys(texts))
-    asked = {each for text in distinct for each in contexts.words[text].sample}
-    inputs = sorted(asked, key=lambda each: (len(each.text), each.text, each.span))
-    observed = observe(model, inputs, "token-vectors", backend, progress)
-    row_of = {each: row for row, each in enumerate(observed.inputs)}
-    vectors = observed.matrix.astype(np.float64, copy=False).reshape(len(inputs), -1)
+    row_of = {each: row for row, each in enumerate(inputs)}
+    vectors = matrix.astype(np.float64, copy=False).reshape(len(inputs), -1)
     known: list[bool] = np.asarray(np.isfinite(vectors).all(axis=1)).tolist()
     means = np.full((len(distinct), vectors.shape[1]), np.nan)
     coverage, rows, read = [], {}, {}
@@ -214,8 +285,8 @@ def encode_contexts(
             # The mean of equal vectors is exactly that vector, so that static vectors give WEAT's numbers.
             first = vectors[rows[text][0]]
             means[number] = first + (vectors[rows[text]] - first).mean(axis=0)
-        lost = [observed.coverage[row_of[each]] for each in sample if not known[row_of[each]]]
-        coverage.append(_coverage(text, [observed.coverage[row] for row in rows[text]], lost, len(sample)))
+        lost = [coverage_of[row_of[each]] for each in sample if not known[row_of[each]]]
+        coverage.append(_coverage(text, [coverage_of[row] for row in rows[text]], lost, len(sample)))
     numbers = {text: number for number, text in enumerate(distinct)}
     return EncodedContexts(Encodings(numbers, means, coverage), rows, read, vectors)
 

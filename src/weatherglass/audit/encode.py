@@ -159,23 +159,29 @@ def _elsewhere(
 
 @dataclass(frozen=True, slots=True)
 class ViewChunk:
-    """Texts for one call of `encode_views` in another process, which loads the model by its spec."""
+    """Inputs for one call of `observe_views` in another process, which loads the model by its spec."""
 
     spec: str
-    texts: list[str]
+    inputs: list[Asked]
     views: tuple[View, ...]
+    what: What = "vectors"
 
 
-def encode_texts_in_views(
-    encoder: LayeredEncoder, texts: list[str], views: Sequence[View], backend: Backend, progress: Progress
+def encode_in_views(
+    encoder: LayeredEncoder,
+    inputs: Sequence[Asked],
+    views: Sequence[View],
+    backend: Backend,
+    progress: Progress,
+    what: What = "vectors",
 ) -> tuple[list[AnyMatrix], list[Coverage]]:
-    """Encode distinct texts under every view; return a matrix per view, and the coverage of each text."""
+    """Encode distinct inputs under every view; return a matrix per view, and the coverage of each input."""
     if not backend.in_process and _goes_elsewhere(encoder):
-        return _encode_views_elsewhere(encoder, texts, tuple(views), backend, progress)
+        return _encode_views_elsewhere(encoder, inputs, tuple(views), backend, progress, what)
     parts = []
-    for start in range(0, len(texts), CHUNK):
-        some = texts[start : start + CHUNK]
-        parts.append(encode_views(encoder, some, views))
+    for start in range(0, len(inputs), CHUNK):
+        some = inputs[start : start + CHUNK]
+        parts.append(encode_views(encoder, some, views, what))
         progress.advance(len(some))
     matrices = [np.concatenate([some[view] for some, _ in parts]) for view in range(len(views))]
     return matrices, [covered for _, some in parts for covered in some]
@@ -183,17 +189,18 @@ def encode_texts_in_views(
 
 def _encode_views_elsewhere(
     encoder: LayeredEncoder,
-    texts: list[str],
+    inputs: Sequence[Asked],
     views: tuple[View, ...],
     backend: Backend,
     progress: Progress,
+    what: What,
 ) -> tuple[list[AnyMatrix], list[Coverage]]:
-    """Encode texts that are not cached under every view in other processes; only this process uses the cache."""
-    cached = CachedViews(encoder, texts, views)
+    """Encode inputs that are not cached under every view in other processes; only this process uses the cache."""
+    cached = CachedViews(encoder, inputs, views, what)
     missing = cached.missing
-    progress.advance(len(texts) - len(missing))
+    progress.advance(len(inputs) - len(missing))
     chunks = (
-        ViewChunk(encoder.name, missing[start : start + CHUNK], views)
+        ViewChunk(encoder.name, missing[start : start + CHUNK], views, what)
         for start in range(0, len(missing), CHUNK)
     )
     for outcome in backend.map(encode_view_chunk, chunks):
@@ -201,16 +208,16 @@ def _encode_views_elsewhere(
             raise outcome.error or EncoderError(
                 f"{encoder.name}: the other process returned no vectors; run the same command again"
             )
-        cached.store(outcome.unit.texts, *outcome.value)
-        progress.advance(len(outcome.unit.texts))
+        cached.store(outcome.value)
+        progress.advance(len(outcome.unit.inputs))
     return cached.matrices(), cached.coverage()
 
 
-def encode_view_chunk(chunk: ViewChunk) -> tuple[list[AnyMatrix], list[Coverage]]:
-    """Return the vectors of one chunk under each view, in any process."""
-    encoder = layered(_encoder_of_this_process(chunk.spec))
+def encode_view_chunk(chunk: ViewChunk) -> list[Observations]:
+    """Return the observations of one chunk under each view, in any process."""
+    encoder = layered(_encoder_of_this_process(chunk.spec), chunk.what)
     assert encoder is not None, f"{chunk.spec} has no views"
-    return encoder.encode_views(chunk.texts, chunk.views), encoder.coverage(chunk.texts)
+    return encoder.observe_views(chunk.inputs, chunk.views, chunk.what)
 
 
 def observe_chunk(chunk: Chunk) -> Observations:

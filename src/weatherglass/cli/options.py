@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import Field, fields
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import click
@@ -91,6 +92,29 @@ def repeated_metrics(group: str, help: str, default: str = "cosine/mean") -> Cal
 def folder_option(default: str, help: str, name: str = "folder") -> Callable[[Any], Any]:
     """Return the option `-o` for a folder."""
     return option("-o", "--output", name, type=DIR, default=default, metavar="DIR", help=help, group=OUTPUT)
+
+
+def contexts_options(group: str = "") -> Callable[[Any], Any]:
+    """Return the options `--contexts` and `--per-word`."""
+    return together(
+        option(
+            "--contexts",
+            type=click.Path(path_type=Path),
+            metavar="CORPUS",
+            help="Encode each word in sentences of this corpus (text, .zst, parquet, a folder, or contexts.json of a "
+            "run), and average its vectors.",
+            group=group,
+        ),
+        option(
+            "--per-word",
+            type=AT_LEAST_1,
+            default=100,
+            show_default=True,
+            metavar="N",
+            help="Largest number of sentences per word, with --contexts.",
+            group=group,
+        ),
+    )
 
 
 def settings_options(command: Callable[..., None]) -> Callable[..., None]:

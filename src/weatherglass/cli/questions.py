@@ -16,6 +16,7 @@ from weatherglass.cli.options import (
     OUTPUT,
     TEST,
     alpha_option,
+    contexts_options,
     folder_option,
     json_option,
     models_argument,
@@ -27,7 +28,7 @@ from weatherglass.cli.options import (
 from weatherglass.errors import WeatherglassError
 from weatherglass.stats import DEFAULT_CORRECTION
 
-CHOICES = "similarity,statistic,template,pooling,layers,casing,pieces,score,words,seed,list"
+CHOICES = "similarity,statistic,template,pooling,layers,contexts,length,casing,pieces,score,words,seed,list"
 
 
 @command("multiverse", examples=("weatherglass multiverse vectors:glove.txt -t 'gender and career'",))
@@ -59,6 +60,7 @@ CHOICES = "similarity,statistic,template,pooling,layers,casing,pieces,score,word
     metavar="NAME,...",
     help="Statistics of similarities to vary, separated by commas; eq2 can be added.",
 )
+@contexts_options()
 @alpha_option
 @folder_option("weatherglass-multiverse", "Folder for results and curves.")
 @flag(
@@ -75,6 +77,8 @@ def multiverse(
     choices: str,
     similarity: str,
     statistic: str,
+    contexts: Path | None,
+    per_word: int,
     alpha: float,
     folder: Path,
     table: bool,
@@ -102,6 +106,8 @@ def multiverse(
             tests,
             _split(choices),
             folder=folder,
+            contexts=contexts,
+            per_word=per_word,
             progress=bar,
             command=command_line(),
             similarities=_split(similarity),

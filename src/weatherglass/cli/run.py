@@ -14,6 +14,7 @@ from weatherglass.cli.command import command, command_line, file_option, flag, o
 from weatherglass.cli.completion import DIR
 from weatherglass.cli.options import (
     OUTPUT,
+    contexts_options,
     folder_option,
     json_option,
     models_argument,
@@ -63,23 +64,7 @@ gate_files = together(
 @repeated_metrics(
     WHAT, "SIMILARITY/STATISTIC for WEAT, a name from 'weatherglass metrics', or a glob; repeat for several."
 )
-@option(
-    "--contexts",
-    type=click.Path(path_type=Path),
-    metavar="CORPUS",
-    help="Encode each word in sentences of this corpus (text, .zst, parquet, a folder, or contexts.json of a run), "
-    "and average its vectors.",
-    group=WHAT,
-)
-@option(
-    "--per-word",
-    type=click.IntRange(min=1),
-    default=100,
-    show_default=True,
-    metavar="N",
-    help="Largest number of sentences per word, with --contexts.",
-    group=WHAT,
-)
+@contexts_options(WHAT)
 @folder_option("weatherglass-run", "Folder for the results.")
 @flag(
     "--add",

@@ -136,6 +136,18 @@ class Layers:
         return cast(AnyMatrix, total / len(vectors) if self.join == "mean" else total)
 
 
+OTHER_LAYERS = ("-1", "-2", "mean:-4..")
+"""The layers of a transformer that a multiverse compares with those of its spec."""
+
+
+def views_of_words(
+    pooling: str, layers: Layers, others: Sequence[str] = OTHER_LAYERS
+) -> tuple[list[str], list[Layers]]:
+    """Return the poolings over the pieces of a word, and the layers, those of the spec first and each once."""
+    named = dict.fromkeys([str(layers), *others])
+    return list(dict.fromkeys([pooling, *SPAN_POOLINGS])), list(map(Layers.parse, named))
+
+
 def by_length(lengths: Sequence[int], max_texts: int, max_tokens: int) -> Iterator[Integers]:
     """Yield the positions of the texts of each batch, longest first, so that a lack of memory shows at once.
 

@@ -38,7 +38,7 @@ from weatherglass.encoders.model_files import (
     prove_tokenizer,
     refuse_foreign_modules,
 )
-from weatherglass.encoders.pooling import SPAN_POOLINGS
+from weatherglass.encoders.pooling import SPAN_POOLINGS, Layers, views_of_words
 from weatherglass.encoders.prompts import Prompt
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.torch_model import (
@@ -166,10 +166,19 @@ class SentenceTransformerEncoder(Encoder):
         check_asked(self, inputs, what)
         return self._words.observe(inputs, what)
 
+    @property
+    def _span_pooling(self) -> str:
+        return self._choices.get("span_pooling", SPAN_POOLINGS[0])
+
     @cached_property
     def _words(self) -> InMemoryTransformer:
-        pooling = self._choices.get("span_pooling", SPAN_POOLINGS[0])
-        return words_of(self.name, self._model, self._prompt, self._batch_size, pooling)
+        return words_of(self.name, self._model, self._prompt, self._batch_size, self._span_pooling)
+
+    def word_views(self) -> tuple[list[str], list[Layers]]:
+        return views_of_words(self._span_pooling, Layers())
+
+    def word_reader(self) -> InMemoryTransformer:
+        return self._words
 
     def encode(self, texts: Sequence[Asked]) -> AnyMatrix:
         if not texts:

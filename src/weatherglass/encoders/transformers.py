@@ -32,6 +32,7 @@ from weatherglass.encoders.base import (
 )
 from weatherglass.encoders.model_files import ModelFiles, check_counts, find_model
 from weatherglass.encoders.pooling import (
+    OTHER_LAYERS,
     POOLINGS,
     SPAN_POOLINGS,
     Layers,
@@ -40,6 +41,7 @@ from weatherglass.encoders.pooling import (
     by_length,
     in_order,
     pool,
+    views_of_words,
 )
 from weatherglass.encoders.prefix_tree import prefix_trees
 from weatherglass.encoders.prompts import Prompt
@@ -123,6 +125,12 @@ class TransformerOptions:
             options.flag("trust_remote_code", False),
             options.choice("span_pooling", SPAN_POOLINGS, SPAN_POOLINGS[0]),
         )
+
+    def with_view(self, view: View, what: What) -> TransformerOptions:
+        """Return the options with another pooling, of texts or of words at a span, and other layers."""
+        if what == "vectors":
+            return replace(self, pooling=view.pooling, layers=view.layers)
+        return replace(self, span_pooling=view.pooling, layers=view.layers)
 
     def as_options(self) -> dict[str, str]:
         """Return the options in the form that a spec has, without `span_pooling` if it is the default."""
@@ -231,15 +239,12 @@ class TransformerEncoder(Encoder):
 
     def observe(self, inputs: Sequence[Asked], what: What = "vectors") -> Observations:
         check_asked(self, inputs, what)
-        with encoding(self.name):
-            pieces = self._pieces(inputs, what)
-            if what in PER_TOKEN:
-                return self._log_probabilities(inputs, pieces, what)
-            view = (
-                self.view if what == "vectors" else View(self._settings.span_pooling, self._settings.layers)
-            )
-            (vectors,) = self._pooled(pieces, [view])
-            return Observations(inputs, what, vectors, self._coverage(inputs, pieces))
+        if what in PER_TOKEN:
+            with encoding(self.name):
+                return self._log_probabilities(inputs, self._pieces(inputs, what), what)
+        view = self.view if what == "vectors" else View(self._settings.span_pooling, self._settings.layers)
+        (observed,) = self.observe_views(inputs, [view], what)
+        return observed
 
     def _pieces(self, inputs: Sequence[Asked], what: What = "vectors") -> list[Pieces]:
         """Return the pieces of each text with its prompt and, except for vectors, the pieces of its word or of the
@@ -263,25 +268,38 @@ class TransformerEncoder(Encoder):
             return self._coverage(texts, self._pieces(texts))
 
     def encode(self, texts: Sequence[Asked]) -> AnyMatrix:
-        (vectors,) = self.encode_views(texts, [self.view])
+        with encoding(self.name):
+            (vectors,) = self._pooled(self._pieces(texts), [self.view])
         return vectors
 
     @property
     def view(self) -> View:
         return View(self._settings.pooling, self._settings.layers)
 
-    def with_view(self, view: View) -> Self:
-        spec = self._spec.with_options(pooling=view.pooling, layers=str(view.layers))
-        settings = replace(self._settings, pooling=view.pooling, layers=view.layers)
-        return type(self)(spec, self._files, settings, self._prompt, self._batch_size)
+    def with_view(self, view: View, what: What = "vectors") -> Self:
+        option = "pooling" if what == "vectors" else "span_pooling"
+        spec = self._spec.with_options(**{option: view.pooling, "layers": str(view.layers)})
+        return type(self)(
+            spec, self._files, self._settings.with_view(view, what), self._prompt, self._batch_size
+        )
 
     def other_views(self) -> tuple[list[str], list[Layers]]:
         whole = "cls" if self._settings.special_tokens and has_cls_token(self._files) else "last"
-        return [whole, "mean", "max"], [Layers.parse(text) for text in ("-1", "-2", "mean:-4..")]
+        return [whole, "mean", "max"], list(map(Layers.parse, OTHER_LAYERS))
 
-    def encode_views(self, texts: Sequence[Asked], views: Sequence[View]) -> list[AnyMatrix]:
+    def observe_views(
+        self, inputs: Sequence[Asked], views: Sequence[View], what: What = "vectors"
+    ) -> list[Observations]:
         with encoding(self.name):
-            return self._pooled(self._pieces(texts), views)
+            pieces = self._pieces(inputs, what)
+            matrices, coverage = self._pooled(pieces, views), self._coverage(inputs, pieces)
+        return [Observations(inputs, what, vectors, coverage) for vectors in matrices]
+
+    def word_views(self) -> tuple[list[str], list[Layers]]:
+        return views_of_words(self._settings.span_pooling, self._settings.layers)
+
+    def word_reader(self) -> Self:
+        return self
 
     def _pooled(self, pieces: Sequence[Pieces], views: Sequence[View]) -> list[AnyMatrix]:
         """Return the vectors under each view, pooled over all tokens or over those of the requested span."""

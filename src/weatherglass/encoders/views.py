@@ -119,69 +119,96 @@ class LayeredEncoder(ModelEncoder, Protocol):
         """Return the view that the spec states."""
         ...
 
-    def with_view(self, view: View) -> Self:
-        """Return the same model with another pooling and other layers."""
+    def with_view(self, view: View, what: What = "vectors") -> Self:
+        """Return the same model with another pooling, of texts or of words at a span, and other layers."""
         ...
 
     def other_views(self) -> tuple[list[str], list[Layers]]:
         """Return the poolings and layers that papers use with this kind of model."""
         ...
 
-    def encode_views(self, texts: Sequence[str], views: Sequence[View]) -> list[AnyMatrix]:
-        """Return the vectors under each view; each text is read once."""
+    def observe_views(
+        self, inputs: Sequence[Asked], views: Sequence[View], what: What = "vectors"
+    ) -> list[Observations]:
+        """Return the vectors of texts, or of words at a span, under each view; each text is read once."""
         ...
 
 
-def layered(encoder: object) -> LayeredEncoder | None:
-    """Return the encoder, without truncation and cache, if its pooling and layers can be chosen; else None."""
+@runtime_checkable
+class WordReader(Protocol):
+    """A model in which the pooling and layers of a word at a span can be chosen after the forward pass."""
+
+    def word_views(self) -> tuple[list[str], list[Layers]]:
+        """Return the poolings over the pieces of a word, and the layers, the model's own first."""
+        ...
+
+    def word_reader(self) -> LayeredEncoder:
+        """Return the encoder that reads words at a span under these views; it may load the model."""
+        ...
+
+
+def inner_model(encoder: object) -> object:
+    """Return the model without truncation and cache."""
     whole = encoder.inner if isinstance(encoder, TruncatedEncoder) else encoder
-    inner = whole.inner if isinstance(whole, CachedEncoder) else whole
+    return whole.inner if isinstance(whole, CachedEncoder) else whole
+
+
+def layered(encoder: object, what: What = "vectors") -> LayeredEncoder | None:
+    """Return the encoder, without truncation and cache, if the pooling and layers of `what` can be chosen; else
+    None.
+    """
+    inner = inner_model(encoder)
+    if what == "token-vectors" and isinstance(inner, WordReader):
+        inner = inner.word_reader()
     # Views are cached by the identity of the model, which an object in memory may lack.
     return inner if isinstance(inner, LayeredEncoder) and inner.identity() else None
 
 
 def encode_views(
-    encoder: LayeredEncoder, texts: Sequence[str], views: Sequence[View]
+    encoder: LayeredEncoder, inputs: Sequence[Asked], views: Sequence[View], what: What = "vectors"
 ) -> tuple[list[AnyMatrix], list[Coverage]]:
-    """Return the vectors of distinct texts under every view, from the cache if possible.
+    """Return the vectors of distinct inputs under every view, from the cache if possible.
 
-    A text that is not cached under every view is encoded once, and then cached under each.
+    An input that is not cached under every view is encoded once, and then cached under each.
     """
-    cached = CachedViews(encoder, texts, views)
+    cached = CachedViews(encoder, inputs, views, what)
     missing = cached.missing
     for start in range(0, len(missing), WRITE_EVERY):
-        batch = missing[start : start + WRITE_EVERY]
-        cached.store(batch, encoder.encode_views(batch, views), encoder.coverage(batch))
+        cached.store(encoder.observe_views(missing[start : start + WRITE_EVERY], views, what))
     return cached.matrices(), cached.coverage()
 
 
 class CachedViews:
-    """The vectors of distinct texts under several views, from the cache or newly added."""
+    """The vectors of distinct inputs under several views, from the cache or newly added."""
 
-    def __init__(self, encoder: LayeredEncoder, texts: Sequence[str], views: Sequence[View]) -> None:
-        self._texts = list(texts)
-        self._siblings = [CachedEncoder(encoder.with_view(view)) for view in views]
-        self._known = [sibling.lookup(self._texts) for sibling in self._siblings]
+    def __init__(
+        self,
+        encoder: LayeredEncoder,
+        inputs: Sequence[Asked],
+        views: Sequence[View],
+        what: What = "vectors",
+    ) -> None:
+        self._inputs = list(inputs)
+        self._siblings = [CachedEncoder(encoder.with_view(view, what)) for view in views]
+        self._known = [sibling.lookup(self._inputs, what) for sibling in self._siblings]
 
     @property
-    def missing(self) -> list[str]:
-        """Return the texts that are not cached under every view."""
-        return [text for text in self._texts if any(text not in some for some in self._known)]
+    def missing(self) -> list[Asked]:
+        """Return the inputs that are not cached under every view."""
+        return [asked for asked in self._inputs if any(asked not in some for some in self._known)]
 
-    def store(
-        self, texts: Sequence[str], matrices: Sequence[AnyMatrix], coverage: Sequence[Coverage]
-    ) -> None:
-        """Add the vectors of texts under each view, and write them to the cache."""
-        for sibling, some, vectors in zip(self._siblings, self._known, matrices, strict=True):
-            some |= sibling.store(Observations(texts, "vectors", vectors, list(coverage)))
+    def store(self, fresh: Sequence[Observations]) -> None:
+        """Add the observations under each view, and write them to the cache."""
+        for sibling, some, observed in zip(self._siblings, self._known, fresh, strict=True):
+            some |= sibling.store(observed)
 
     def matrices(self) -> list[AnyMatrix]:
-        """Return a matrix per view with one row per text; no text may be missing."""
+        """Return a matrix per view with one row per input; no input may be missing."""
         return [
-            sibling.stacked([some[text].values for text in self._texts])
+            sibling.stacked([some[asked].values for asked in self._inputs])
             for sibling, some in zip(self._siblings, self._known, strict=True)
         ]
 
     def coverage(self) -> list[Coverage]:
-        """Return how each text was read, which is the same under every view."""
-        return [self._known[0][text].coverage for text in self._texts]
+        """Return how each input was read, which is the same under every view."""
+        return [self._known[0][asked].coverage for asked in self._inputs]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from weatherglass.audit.encode import Encodings, encode_texts, encode_texts_in_views
+from weatherglass.audit.encode import Encodings, encode_in_views, encode_texts
 from weatherglass.audit.plan import PlannedModel, combined_hash
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.published import SENTENCE_PREFIX, catalogue_test, published_names
@@ -32,11 +32,12 @@ from weatherglass.registry import check_number, checked_texts, checked_whole_num
 from weatherglass.storage.reading import exists
 
 CHOICES = (
-    *("similarity", "statistic", "template", "pooling", "layers"),
+    *("similarity", "statistic", "template", "pooling", "layers", "contexts", "length"),
     *("casing", "pieces", "score", "words", "seed", "list"),
 )
 """All choices that can be varied; `words` means halves of the word lists, and `list` means other lists of the same
-topic. `casing`, `pieces` and `score` are choices of log-probabilities.
+topic. `casing`, `pieces` and `score` are choices of log-probabilities; `contexts`, which means halves of the sentences,
+`length` and `pieces` are choices of words in contexts.
 """
 LOG_PROBABILITY = "log-probability"
 """The similarity of a word and an attribute word in a language model; it is not combined with others."""
@@ -295,6 +296,11 @@ class ModelViews:
     def identity(self) -> str:
         return combined_hash([self.name, *(model.identity for model in self.members.values())])
 
+    def content_of(self, word_list: WordList) -> str:
+        """Return a hash of what the numbers of a list depend on besides its tests; empty if there is nothing else."""
+        del word_list
+        return ""
+
     def of_lists(
         self, lists: Sequence[WordList], workers: Backend, progress: Progress
     ) -> Iterator[tuple[dict[str, str], Encodings]]:
@@ -324,7 +330,7 @@ def _views(
     levels = list(product(poolings, layers))
     views = [View(pooling, Layers.parse(layer)) for pooling, layer in levels]
     progress.stage(f"encoding with {model.name}, {len(views)} views", len(distinct))
-    matrices, coverage = encode_texts_in_views(encoder, distinct, views, workers, progress)
+    matrices, coverage = encode_in_views(encoder, distinct, views, workers, progress)
     rows = {text: row for row, text in enumerate(distinct)}
     for (pooling, layer), matrix in zip(levels, matrices, strict=True):
         vectors = matrix.astype(np.float64)

@@ -13,10 +13,12 @@ import numpy as np
 from weatherglass.arrays import Vector
 from weatherglass.audit.encode import Encodings
 from weatherglass.audit.registrations import Registration
+from weatherglass.catalogue.test import CORPUS
 from weatherglass.errors import ClusterError, OutputError, WeatherglassError, reason
 from weatherglass.metrics.sets import mean_by_unit, unit_numbers
 from weatherglass.metrics.weat.scores import cosine
 from weatherglass.multiverses.choices import Choices, ModelViews, Setting, WordList
+from weatherglass.multiverses.contexts import CONTEXT_CHOICES, without_idle_choices
 from weatherglass.multiverses.specifications import (
     Known,
     ListJob,
@@ -198,6 +200,8 @@ def _key(model: ModelViews, some: WordList, choices: Choices) -> str:
     views = [model.poolings, model.layers]
     tests = [test.fingerprint() for test in some.tests]
     parts = [KEY_VERSION, model.name, model.identity, views, some.topic, tests, asdict(choices)]
+    if content := model.content_of(some):
+        parts.append(content)
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
@@ -211,6 +215,9 @@ def assess_list(job: ListJob, vectors: Vector) -> dict[str, Any]:
     for registration in job.registrations:
         registration.register()
     some, choices, views = job.word_list, job.choices, job.encodings(vectors)
+    in_contexts = any(test.context == CORPUS for test in some.tests)
+    if in_contexts:
+        views = without_idle_choices(views)
     known = known_words(some, [encodings for _, encodings in views])
     with threadpool_limits(1):
         scored = [
@@ -228,6 +235,11 @@ def assess_list(job: ListJob, vectors: Vector) -> dict[str, Any]:
         "list": some.name,
         "targets": some.targets,
         "tests": [test.name for test in some.tests],
+        "left_out": [
+            choice
+            for choice in (CONTEXT_CHOICES if in_contexts else ())
+            if choices.varies(choice) and choice not in record["choices"]
+        ],
         **record,
         "halves": halved,
     }

@@ -15,7 +15,7 @@ from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.audit.covariances import Pair
 from weatherglass.audit.encode import Encodings
 from weatherglass.audit.registrations import Registration
-from weatherglass.catalogue.test import Element, Test
+from weatherglass.catalogue.test import CORPUS, Element, Test
 from weatherglass.encoders.base import Coverage
 from weatherglass.errors import UnitError, ZeroVectorError
 from weatherglass.metrics.sets import VectorSet, mean_by_unit, name_zero_vector, unit_numbers
@@ -110,9 +110,16 @@ def known_words(word_list: WordList, views: Sequence[Encodings]) -> Known:
         if size < LEAST_WORDS:
             raise UnitError(
                 f"{word_list.name}: only {size} words of {role} are known in every specification, "
-                f"but {LEAST_WORDS} are needed"
+                f"but {LEAST_WORDS} are needed{_hint(word_list, views)}"
             )
     return Known(x, y, attributes, tuple(sorted(dropped)))
+
+
+def _hint(word_list: WordList, views: Sequence[Encodings]) -> str:
+    """Return what to do if words lack sentences in a specification."""
+    if len(views) < 2 or word_list.tests[0].context != CORPUS:
+        return ""
+    return "; each half of the contexts needs a sentence with the word: use a larger corpus, or vary other choices"
 
 
 def _readable(element: Element, view: Encodings) -> bool:
@@ -288,11 +295,11 @@ def list_jobs(
 
 
 FACTORS = (
-    *("similarity", "statistic", "template", "list", "pooling", "layers"),
+    *("similarity", "statistic", "template", "list", "pooling", "layers", "contexts", "length"),
     *("casing", "pieces", "score", "seed"),
 )
 """The choices of the factorial design, in the order in which they are shown."""
-RANDOM_FACTORS = {"template": "templates", "seed": "seeds"}
+RANDOM_FACTORS = {"template": "templates", "contexts": "halves of the contexts", "seed": "seeds"}
 """Choices whose levels are a sample from many possible levels."""
 
 
@@ -376,7 +383,7 @@ def _by_level(
 def _squared_standard_errors(
     each: Specifications, scored: Sequence[Scored], table: Matrix, choices: list[str]
 ) -> dict[str, float | None]:
-    """Return how much a single d would vary with other words, attributes, templates and seeds."""
+    """Return how much a single d would vary with other words, attributes, templates, contexts and seeds."""
     found: dict[str, float | None] = {
         "words": _mean(each.word_variance[: len(scored)]),
         "attributes": _mean(np.array([some.attribute_variance for some in scored])),

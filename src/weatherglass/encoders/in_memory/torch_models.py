@@ -22,7 +22,7 @@ from weatherglass.encoders.base import (
     check_asked,
 )
 from weatherglass.encoders.in_memory import as_matrix
-from weatherglass.encoders.pooling import SPAN_POOLINGS, Layers
+from weatherglass.encoders.pooling import OTHER_LAYERS, SPAN_POOLINGS, Layers, views_of_words
 from weatherglass.encoders.prompts import Prompt, given_by_kind
 from weatherglass.encoders.sentence_transformers import coverage_of, words_of
 from weatherglass.encoders.spec import Spec
@@ -86,9 +86,15 @@ class InMemorySentenceTransformer(Encoder):
         if what == "vectors":
             return super().observe(inputs, what)
         check_asked(self, inputs, what)
+        return self.word_reader().observe(inputs, what)
+
+    def word_views(self) -> tuple[list[str], list[Layers]]:
+        return views_of_words(SPAN_POOLINGS[0], Layers())
+
+    def word_reader(self) -> InMemoryTransformer:
         prompts, default = self._model.prompts, self._model.default_prompt_name
         prompt = Prompt(prompts.get(default, "") if default else "")
-        return words_of(self.name, self._model, prompt, self._batch_size).observe(inputs, what)
+        return words_of(self.name, self._model, prompt, self._batch_size)
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
         with evaluating(self._model):
@@ -178,21 +184,25 @@ class InMemoryTransformer(TransformerEncoder):
     def notes(self) -> list[str]:
         return []
 
-    def with_view(self, view: View) -> Self:
-        from dataclasses import replace
-
-        settings = replace(self._settings, pooling=view.pooling, layers=view.layers)
+    def with_view(self, view: View, what: What = "vectors") -> Self:
+        settings = self._settings.with_view(view, what)
         other = type(self)(self._spec, self._pair, settings, self._prompt, self._batch_size)
         other.__dict__["_content"] = self._content  # hashed once
         return other
 
     def other_views(self) -> tuple[list[str], list[Layers]]:
         whole = "cls" if self._settings.special_tokens and self._pair[1].cls_token is not None else "last"
-        return [whole, "mean", "max"], [Layers.parse(text) for text in ("-1", "-2", "mean:-4..")]
+        return [whole, "mean", "max"], list(map(Layers.parse, OTHER_LAYERS))
 
-    def encode_views(self, texts: Sequence[Asked], views: Sequence[View]) -> list[AnyMatrix]:
+    def encode(self, texts: Sequence[Asked]) -> AnyMatrix:
         with evaluating(self._pair[0]):
-            return super().encode_views(texts, views)
+            return super().encode(texts)
+
+    def observe_views(
+        self, inputs: Sequence[Asked], views: Sequence[View], what: What = "vectors"
+    ) -> list[Observations]:
+        with evaluating(self._pair[0]):
+            return super().observe_views(inputs, views, what)
 
     def observe(self, inputs: Sequence[Asked], what: What = "vectors") -> Observations:
         with evaluating(self._pair[0]):

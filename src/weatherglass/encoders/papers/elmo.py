@@ -22,8 +22,9 @@ from weatherglass.encoders.base import (
     Observations,
     What,
     check_asked,
+    text_of,
 )
-from weatherglass.encoders.pooling import Layers, by_equal_length, pool
+from weatherglass.encoders.pooling import Layers, by_equal_length, pool, views_of_words
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.views import View
 from weatherglass.errors import EncoderError, SpecError
@@ -211,6 +212,8 @@ def _check_shapes(weights: dict[str, NDArray[np.float32]], options: ElmoOptions,
 
 
 BATCH: Final = 64
+OTHER_LAYERS: Final = ("sum", "1", "-1")
+"""The layers that a multiverse compares with those of the spec."""
 
 
 def _tokens_at(asked: Input, tokens: Sequence[str]) -> list[int]:
@@ -280,44 +283,59 @@ class ElmoEncoder(Encoder):
         if what == "vectors":
             return Encoder.observe(self, inputs, what)
         check_asked(self, inputs, what)
-        asked = [each for each in inputs if isinstance(each, Input)]
-        model = self._load()
-        splits = [TOKENISERS[self.tokens](each.text) for each in asked]
-        at_span = [_tokens_at(each, split) for each, split in zip(asked, splits, strict=True)]
-        numbers = self.layers.numbers(self.network.layers + 1)
-        width = model.width * (len(numbers) if self.layers.join == "concat" else 1)
-        vectors = np.full((len(asked), width), np.nan, dtype=np.float32)
-        for rows in by_equal_length([len(split) for split in splits], BATCH):
-            states = model.states([splits[row] for row in rows])
-            for place, row in enumerate(rows):
-                if at_span[row]:
-                    chosen = {"first": at_span[row][:1], "last": at_span[row][-1:]}.get(
-                        self.span_pooling, at_span[row]
-                    )
-                    means = [states[layer, place][chosen].mean(axis=0, keepdims=True) for layer in numbers]
-                    vectors[row] = self.layers.combine(means)[0]
-        covered = [
-            Coverage(tuple(split[token] for token in own), () if own else (each.word,))
-            for each, split, own in zip(asked, splits, at_span, strict=True)
-        ]
-        return Observations(inputs, what, vectors, covered)
+        (observed,) = self.observe_views(inputs, [View(self.span_pooling, self.layers)], what)
+        return observed
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
-        (vectors,) = self.encode_views(texts, [self.view])
+        (vectors,) = self._pooled(texts, [self.view])
         return vectors
 
     @property
     def view(self) -> View:
         return View(self.pooling, self.layers)
 
-    def with_view(self, view: View) -> Self:
-        spec = self.spec.with_options(pooling=view.pooling, layers=str(view.layers))
-        return replace(self, spec=spec, pooling=view.pooling, layers=view.layers)
+    def with_view(self, view: View, what: What = "vectors") -> Self:
+        option = "pooling" if what == "vectors" else "span_pooling"
+        spec = self.spec.with_options(**{option: view.pooling, "layers": str(view.layers)})
+        other = replace(self, spec=spec, layers=view.layers)
+        setattr(other, option, view.pooling)
+        return other
 
     def other_views(self) -> tuple[list[str], list[Layers]]:
-        return ["mean", "max", "last"], [Layers.parse(text) for text in ("sum", "1", "-1")]
+        return ["mean", "max", "last"], list(map(Layers.parse, OTHER_LAYERS))
 
-    def encode_views(self, texts: Sequence[str], views: Sequence[View]) -> list[AnyMatrix]:
+    def word_views(self) -> tuple[list[str], list[Layers]]:
+        return views_of_words(self.span_pooling, self.layers, OTHER_LAYERS)
+
+    def word_reader(self) -> Self:
+        return self
+
+    def observe_views(
+        self, inputs: Sequence[Asked], views: Sequence[View], what: What = "vectors"
+    ) -> list[Observations]:
+        texts = list(map(text_of, inputs))
+        if what == "vectors":
+            covered, at_span = self.coverage(texts), list[list[int]]()
+        else:
+            covered, at_span = self._words_at(inputs)
+        matrices = self._pooled(texts, views, at_span)
+        return [Observations(inputs, what, vectors, covered) for vectors in matrices]
+
+    def _words_at(self, inputs: Sequence[Asked]) -> tuple[list[Coverage], list[list[int]]]:
+        """Return which tokens the word at each span consists of, as a coverage and as numbers."""
+        asked = [each for each in inputs if isinstance(each, Input)]
+        splits = [TOKENISERS[self.tokens](each.text) for each in asked]
+        at_span = [_tokens_at(each, split) for each, split in zip(asked, splits, strict=True)]
+        covered = [
+            Coverage(tuple(split[token] for token in own), () if own else (each.word,))
+            for each, split, own in zip(asked, splits, at_span, strict=True)
+        ]
+        return covered, at_span
+
+    def _pooled(
+        self, texts: Sequence[str], views: Sequence[View], at_span: Sequence[list[int]] = ()
+    ) -> list[AnyMatrix]:
+        """Return the vectors under each view, of the tokens at a span if they are given, else of all tokens."""
         model = self._load()
         splits = [TOKENISERS[self.tokens](text) for text in texts]
         chosen = [view.layers.numbers(self.network.layers + 1) for view in views]
@@ -330,9 +348,16 @@ class ElmoEncoder(Encoder):
             states = model.states([splits[row] for row in rows])
             lengths = np.full(len(rows), states.shape[2], dtype=np.int64)
             for view, numbers, matrix in zip(views, chosen, vectors, strict=True):
-                matrix[rows] = view.layers.combine(
-                    [pool(states[layer], lengths, view.pooling) for layer in numbers]
-                )
+                if not at_span:
+                    matrix[rows] = view.layers.combine(
+                        [pool(states[layer], lengths, view.pooling) for layer in numbers]
+                    )
+                    continue
+                for place, row in enumerate(rows):
+                    if tokens := at_span[row]:
+                        own = {"first": tokens[:1], "last": tokens[-1:]}.get(view.pooling, tokens)
+                        means = [states[layer, place][own].mean(axis=0, keepdims=True) for layer in numbers]
+                        matrix[row] = view.layers.combine(means)[0]
         return vectors
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:

@@ -104,6 +104,8 @@ def _in_full(multiverse: Multiverse, width: int) -> Iterator[str]:
             + ", ".join(f"{name} {value:.2f}" for name, value in errors.items()),
             width,
         )
+        for line in omissions(block):
+            yield from _wrapped(line, width)
         if turned := [
             f"{name} {100 * half['turned']:.0f} %" for name, half in block["halves"].items() if half
         ]:
@@ -170,6 +172,16 @@ def largest_shares(decomposition: Mapping[str, Any]) -> str:
     return (
         ", ".join(f"{name} {100 * part / variance:.0f} %" for name, part in ordered if part > 0) or "nothing"
     )
+
+
+def omissions(block: Mapping[str, Any]) -> list[str]:
+    """Return sentences on the choices and the words of a list that are left out."""
+    lines = []
+    if choices := block.get("left_out"):
+        lines.append(f"not varied, because the model's vectors do not depend on it: {', '.join(choices)}")
+    if words := block["dropped"]:
+        lines.append(f"words left out, because a specification lacks them: {', '.join(words)}")
+    return lines
 
 
 def lists_of(

@@ -19,7 +19,13 @@ from weatherglass.multiverses.multiverse import Multiverse
 from weatherglass.report.figures import FILL, save_figure
 from weatherglass.report.kit import render
 from weatherglass.report.measures import INK, LINE, SOFT
-from weatherglass.report.multiverse import largest_shares, lists_of, named_targets, sorted_by_size
+from weatherglass.report.multiverse import (
+    largest_shares,
+    lists_of,
+    named_targets,
+    omissions,
+    sorted_by_size,
+)
 from weatherglass.report.numbers import effect, p_value, percent
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.printable import one_line
@@ -83,6 +89,7 @@ def page(multiverse: Multiverse) -> str:
                 "p_largest": block["max_t_p"],
                 "p_largest_corrected": block["max_t_p_holm"],
                 "changes_with": largest_shares(block["decomposition"]),
+                "omissions": [capitalised(line) for line in omissions(block)],
                 "curve": drawn_curve(block, own, multiverse.alpha),
             }
             for number, (block, own) in enumerate(blocks)
