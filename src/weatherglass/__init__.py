@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from weatherglass.api.studies import run_study as _study
     from weatherglass.audit.evaluate import associate as associate
     from weatherglass.audit.evaluate import measure as measure
+    from weatherglass.audit.intersection import intersection as _intersection
     from weatherglass.audit.results import Result as Result
     from weatherglass.audit.run import Run as Run
     from weatherglass.audit.settings import Settings as Settings
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from weatherglass.multiverses.multiverse import Multiverse as Multiverse
     from weatherglass.ranking.ranking import Ranking as Ranking
 
+    intersection = _intersection
     multiverse = _multiverse
     words = _words
     test = _test
@@ -44,6 +46,7 @@ _PLACES = {
     "associate": "audit.evaluate",
     "calibrate": "api.calibrations",
     "Test": "catalogue.test",
+    "intersection": "audit.intersection",
     "list_tests": "catalogue",
     "load_encoder": "encoders",
     "load_run": "audit.stored",

@@ -34,7 +34,7 @@ from weatherglass.progress import Progress, Silent, check_progress
 from weatherglass.registry import checked_text, checked_texts, one_of, shown, wrong_type
 from weatherglass.stats import DEFAULT_CORRECTION
 from weatherglass.stats.multiplicity import ADJUSTMENTS, adjust
-from weatherglass.stats.permutation import Budget, permutation_test
+from weatherglass.stats.permutation import Alternative, Budget, permutation_test
 from weatherglass.storage.reading import is_regular_file
 from weatherglass.storage.tables import TABLES
 
@@ -150,8 +150,8 @@ def word_map(
             )
     vectors = encodings.transformed(found.transforms)
     readable = [w for w in facts_of if encodings.known(w)]
-    table, n_a = _cosines(readable, list(known.values()), vectors)
-    p_values = _p_values(table, n_a, found.name, workers, progress)
+    table, n_a = cosines_with_all(readable, list(known.values()), vectors)
+    p_values = p_values_of(table, n_a, found.name, workers, progress)
     mapped = _mapped(readable, table, n_a, p_values, correction, facts_of)
     (a, _), (b, _) = sets
     return WordMap(
@@ -240,7 +240,7 @@ def _texts(element_set: ElementSet) -> Sequence[str]:
     return element_set.texts
 
 
-def _cosines(
+def cosines_with_all(
     words: Sequence[str], attributes: Sequence[Sequence[str]], encodings: Encodings
 ) -> tuple[Matrix, int]:
     """Return the standardised cosines of words with all attributes, and the number of attributes that belong to A."""
@@ -263,23 +263,36 @@ class WordUnit:
     table: Matrix
     """A row per word, with its standardised cosines with the attributes."""
     n_a: int
+    alternative: Alternative = "two-sided"
 
 
-def _p_values(table: Matrix, n_a: int, model: str, workers: Backend, progress: Progress) -> Vector:
-    """Return p of every word."""
+def p_values_of(
+    table: Matrix,
+    n_a: int,
+    model: str,
+    workers: Backend,
+    progress: Progress,
+    alternative: Alternative = "two-sided",
+) -> Vector:
+    """Return p of every word, from its standardised cosines with all attributes, those of A first."""
     if not workers.in_process:
         from weatherglass.stats.permutation.kernels import prepare
 
         # Compile the kernels before other processes need them.
         prepare(lambda message: progress.stage(message, 1))
-    units = [WordUnit(table[n : n + WORDS_IN_A_UNIT], n_a) for n in range(0, len(table), WORDS_IN_A_UNIT)]
+    units = [
+        WordUnit(table[n : n + WORDS_IN_A_UNIT], n_a, alternative)
+        for n in range(0, len(table), WORDS_IN_A_UNIT)
+    ]
     progress.stage(f"testing {model}", len(units))
     return np.concatenate(values_of(workers, p_of_words, units, progress))
 
 
 def p_of_words(unit: WordUnit) -> Vector:
     """Return p of the words of one job, in any process."""
-    return np.array([1.0 if np.isnan(row).any() else _p(row, unit.n_a) for row in unit.table])
+    return np.array(
+        [1.0 if np.isnan(row).any() else _p(row, unit.n_a, unit.alternative) for row in unit.table]
+    )
 
 
 def _mapped(
@@ -298,8 +311,8 @@ def _mapped(
     ]
 
 
-def _p(row: Vector, n_a: int) -> float:
-    return permutation_test(row[:n_a], row[n_a:], alternative="two-sided", budget=BUDGET).p_value
+def _p(row: Vector, n_a: int, alternative: Alternative) -> float:
+    return permutation_test(row[:n_a], row[n_a:], alternative=alternative, budget=BUDGET).p_value
 
 
 def fact_correlation(words: Sequence[MappedWord]) -> FactCorrelation | None:

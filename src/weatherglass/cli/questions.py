@@ -304,6 +304,7 @@ def mitigate(
     examples=(
         "weatherglass words -w nurse -w doctor",
         "weatherglass words vectors:glove.txt -w jobs.csv --facts share_of_women",
+        "weatherglass words vectors:glove.txt -t black-women.toml --intersection",
     ),
 )
 @argument("model", type=MODEL, default="", metavar="[MODEL]", help=MODEL_HELP)
@@ -325,6 +326,12 @@ def mitigate(
     default="weat7",
     metavar="TEST",
     help="The test whose attribute sets A and B are used.",
+)
+@flag(
+    "--intersection",
+    "of_intersection",
+    help="Find the words that are nearer to an intersectional group, whose names are A of the test, than to the group "
+    "of each other attribute set (IBD).",
 )
 @option(
     "--facts",
@@ -350,6 +357,7 @@ def words(
     column: str | None,
     sheet: str,
     test: str,
+    of_intersection: bool,
     facts: str | None,
     correction: str,
     alpha: float,
@@ -363,6 +371,14 @@ def words(
 
     Every word has an exact p.
     """
+    if of_intersection:
+        if given or facts or figure or correction != DEFAULT_CORRECTION:
+            raise WeatherglassError(
+                "--intersection takes its words from the test, so it cannot be combined with --words, --facts, "
+                "--figure or --correction"
+            )
+        _words_of_intersection(model, test, alpha, output, as_json, where)
+        return
     from weatherglass.audit.word_map import word_map
     from weatherglass.catalogue import load_test
     from weatherglass.cli.console import print_json, say, width_of
@@ -386,3 +402,26 @@ def words(
         print_json(found.to_json(), indent=None)
     else:
         say([*word_table(found, alpha, width_of()), *word_lines(found, alpha)])
+
+
+def _words_of_intersection(
+    model: str, test: str, alpha: float, output: Path | None, as_json: bool, where: dict[str, Any]
+) -> None:
+    """Print the words that are nearer to an intersectional group than to other groups."""
+    from weatherglass.audit.intersection import intersection
+    from weatherglass.cli.console import print_json, say, width_of
+    from weatherglass.cli.progress import progress
+    from weatherglass.cli.tables import show_tables
+    from weatherglass.encoders import DEFAULT_MODEL
+    from weatherglass.report.intersection import lines_of, write_table
+
+    if not as_json:
+        show_tables([test])
+    with progress(as_json) as bar:
+        found = intersection(test, model or DEFAULT_MODEL, progress=bar, **where)
+    if output:
+        write_table(found, output)
+    if as_json:
+        print_json(found.to_json(), indent=None)
+    else:
+        say(lines_of(found, alpha, width_of()))
