@@ -57,7 +57,7 @@ FREQUENT = 5000
 PAPER = 300
 """Dimensions of Du et al. 2021."""
 EPOCHS, ITERATIONS, SEEDS = 5, 15, 32
-STUDY = {"WikiText-103": 103, "a subreddit": 100, "another": 100}
+STUDY = {"WikiText-103": 103, "a subreddit": 100, "another subreddit": 100}
 """Millions of tokens: 103 by Merity et al. 2016; of the subreddits we assume 100 each."""
 ALGORITHMS: tuple[Algorithm, ...] = ("glove", "sgns")
 RATIO_LINES = 20_000
@@ -428,7 +428,7 @@ def estimate(measured: Mapping[str, Any]) -> str:
     per_iteration = passes / 2 * measured["ratios"]["glove"]
     gloves = (shuffle + per_iteration * ITERATIONS) * tokens / 3600
     total = once + SEEDS * (sgns + gloves)
-    corpora = ", ".join(f"{name} {size} M tokens" for name, size in STUDY.items())
+    corpora = ", ".join(f"{name} ({size} M tokens)" for name, size in STUDY.items())
     return (
         f"**Estimate, not measured.** The study of the paper has {corpora}, {PAPER} dimensions, {EPOCHS} epochs, "
         f"{ITERATIONS} iterations and {SEEDS} seeds of both algorithms. Counting, encoding and co-occurrence take "

@@ -207,7 +207,9 @@ def _facts(words: Any, column: str | None) -> dict[str, float | None]:
     if isinstance(words, str | os.PathLike):
         return read_words(Path(words), column).words
     if column is not None:
-        raise WeatherglassError(f"facts='{shown(column)}' names a column of a table; give its path as words")
+        raise WeatherglassError(
+            f"facts='{shown(column)}' names a column of a table; pass the path of the table as the argument words"
+        )
     if _is_series_of_numbers(words):
         words = {word: None if math.isnan(fact) else float(fact) for word, fact in words.to_dict().items()}
     facts: dict[str, float | None] = dict(words) if isinstance(words, Mapping) else dict.fromkeys(words)

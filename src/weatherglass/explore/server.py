@@ -1,4 +1,4 @@
-"""Serve the page on this machine only: one address with a secret token, and nothing for anyone without it."""
+"""Serve the page on this machine only, at one address with a secret token, and refuse requests without the token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keep rows in a temporary file without a name, so that large vectors need no memory and leave nothing behind."""
+"""Keep rows in a temporary file without a name, so that large vectors need no memory and no file remains."""
 
 from __future__ import annotations
 

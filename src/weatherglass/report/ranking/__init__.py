@@ -258,7 +258,7 @@ def remedies(row: GroupComparison) -> Iterator[str]:
 
 
 def _variant_notes(row: GroupComparison) -> Iterator[str]:
-    """Yield sentences on the size of the difference, and on what p is computed by."""
+    """Yield sentences on the size of the difference, and on how p is computed."""
     if row.difference is not None:
         closer = row.x if row.difference >= 0 else row.y
         yield (
