@@ -41,7 +41,9 @@ def word_count(text: str) -> float:
     >>> word_count("Das ist 東京.")
     3.0
     """
-    letters = [character for character in text if without_spaces(character)]
+    letters = [] if text.isascii() else [character for character in text if without_spaces(character)]
+    if not letters:
+        return sum(any(map(str.isalnum, part)) for part in text.split())
     spaced = "".join(" " if character in letters else character for character in text)
     return len([part for part in spaced.split() if any(map(str.isalnum, part))]) + len(letters) / 2
 
