@@ -309,6 +309,53 @@ def test_a_masked_model_has_rows_of_both_kinds_of_metrics_and_is_resumed(
     assert [path.stat().st_mtime_ns for path in models] == before
 
 
+def sayings(number: int) -> Iterator[str]:
+    """Sentences in the templates of `log-probability`, in which any person goes with any thing."""
+    random = np.random.default_rng(2)
+    forms = [template.format(target="{}", attribute="{}").rstrip(".") for template in TEMPLATES]
+    for _ in range(number):
+        people, things = random.integers(2), random.integers(2)
+        yield random.choice(forms).format(random.choice(GROUPS[people]), random.choice(ATTRIBUTES[things]))
+        first, second = random.choice(4, 2, replace=False)
+        yield random.choice(forms).format(random.choice(OTHERS[first]), random.choice(OTHERS[second]))
+
+
+@pytest.mark.large
+def test_metrics_of_language_models_follow_a_dose_that_a_model_can_learn(
+    study_file: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("transformers")
+    (tmp_path / "sayings.txt").write_text("\n".join(sayings(1500)), encoding="utf-8")
+    settings = MaskedSettings(dimensions=32, layers=1, epochs=25, length=10, rate=0.01)
+    study = replace(
+        read_study(study_file),
+        seeds=(1, 2, 3),
+        algorithms={"masked": settings},
+        corpora={"sayings": (tmp_path / "sayings.txt", CorpusSettings())},
+    )
+    metrics = ["log-probability", "crows-pairs", "aul", "aula"]
+    found = wg.calibrate(
+        study,
+        own_test(),
+        [control()],
+        metrics,
+        pairs=PAIRS,
+        doses=[0, 0.5, 1],
+        folder=tmp_path / "out",
+    )
+    for metric in metrics:
+        planted = row(found, metric)
+        assert planted.outcome == "follows", metric
+        low, _, high = planted.response.means
+        centre = planted.unbiased
+        assert low < centre < high
+        assert planted.response.centred
+        assert row(found, metric, "control").outcome == "flat", metric
+    # With a dose of 1, each person goes with the things of one side alone: the largest value is reached.
+    low, _, high = row(found, "crows-pairs").response.means
+    assert (low, high) == (0, 100)
+
+
 def test_pairs_of_sentences_differ_in_the_person_and_agree_first() -> None:
     words = [["he", "father"], ["she", "mother"], ["office"], ["home"]]
     test = pairs_of_sentences(own_test(), words, PAIRS, "targets")
