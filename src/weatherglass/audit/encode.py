@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -112,8 +112,7 @@ def observe(
         in_parts = getattr(model, "in_parts", isinstance(model, ModelEncoder) and model.costly)
         # Word vectors are read in one pass over their file, so they are requested all at once.
         size = _per_job(what) if in_parts else max(1, len(distinct))
-        for start in range(0, len(distinct), size):
-            some = distinct[start : start + size]
+        for some in _jobs(distinct, what, size):
             known |= _observed(model, some, what).by_input()
             progress.advance(len(some))
     rows = [known[asked] for asked in distinct]
@@ -128,6 +127,19 @@ def observe(
 
 def _per_job(what: What) -> int:
     return SENTENCES if what in PER_TOKEN else CHUNK
+
+
+def _jobs(inputs: list[Asked], what: What, size: int) -> Iterator[list[Asked]]:
+    """Yield inputs in jobs of this size; a job grows until its last text is not asked about at another place."""
+    start = 0
+    while start < len(inputs):
+        end = start + size
+        while (
+            what == "token-vectors" and end < len(inputs) and text_of(inputs[end]) == text_of(inputs[end - 1])
+        ):
+            end += 1
+        yield inputs[start:end]
+        start = end
 
 
 def _goes_elsewhere(model: Model) -> bool:
@@ -145,10 +157,7 @@ def _elsewhere(
     known = cached.lookup(inputs, what) if cached else {}
     missing = [asked for asked in inputs if asked not in known]
     progress.advance(len(known))
-    size = _per_job(what)
-    chunks = (
-        Chunk(model.name, missing[start : start + size], what) for start in range(0, len(missing), size)
-    )
+    chunks = (Chunk(model.name, some, what) for some in _jobs(missing, what, _per_job(what)))
     for outcome in backend.map(observe_chunk, chunks):
         if outcome.value is None:
             raise outcome.error or EncoderError(f"{model.name}: no {what} came back")

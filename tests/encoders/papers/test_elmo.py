@@ -267,3 +267,22 @@ def test_a_span_of_several_tokens_is_pooled(folder: Path) -> None:
     np.testing.assert_allclose(both, (new + york) / 2, atol=1e-6)
     np.testing.assert_allclose(one["first"][0], new, atol=1e-6)
     np.testing.assert_allclose(one["last"][0], york, atol=1e-6)
+
+
+def test_a_sentence_with_several_words_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from weatherglass.encoders.papers.elmo_network import ElmoModel
+
+    read: list[int] = []
+    states = ElmoModel.states
+
+    def counted(self: Any, sentences: Any) -> Any:
+        read.append(len(sentences))
+        return states(self, sentences)
+
+    encoder = load_encoder(f"elmo:{folder}", cache=False)
+    asked = [Input("The dog sees cats", span) for span in ((4, 7), (8, 12), (13, 17))]
+    asked.insert(1, Input("A dog sees cats", (2, 5)))
+    alone = [encoder.observe([each], "token-vectors").matrix[0] for each in asked]
+    monkeypatch.setattr(ElmoModel, "states", counted)
+    np.testing.assert_allclose(encoder.observe(asked, "token-vectors").matrix, alone, atol=1e-6)
+    assert sum(read) == 2

@@ -344,8 +344,15 @@ class ElmoEncoder(Encoder):
             for view, numbers in zip(views, chosen, strict=True)
         ]
         vectors = [np.full((len(texts), width), np.nan, dtype=np.float32) for width in widths]
-        for rows in by_equal_length([len(split) for split in splits], BATCH):
-            states = model.states([splits[row] for row in rows])
+        rows_of: dict[tuple[str, ...], list[int]] = {}
+        for row, split in enumerate(splits):  # a text that is asked about at several places is read once
+            rows_of.setdefault(tuple(split), []).append(row)
+        distinct = list(rows_of)
+        for batch in by_equal_length([len(split) for split in distinct], BATCH):
+            asked = [rows_of[distinct[number]] for number in batch]
+            rows = [row for some in asked for row in some]
+            copies = np.repeat(np.arange(len(asked)), [len(some) for some in asked])
+            states = model.states([distinct[number] for number in batch])[:, copies]
             lengths = np.full(len(rows), states.shape[2], dtype=np.int64)
             for view, numbers, matrix in zip(views, chosen, vectors, strict=True):
                 if not at_span:
