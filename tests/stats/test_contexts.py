@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean, stdev, variance
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from weatherglass.arrays import Matrix, Vector
 from weatherglass.audit.evaluate import evaluate_sets
 from weatherglass.audit.settings import chosen_settings
 from weatherglass.catalogue.test import Element
-from weatherglass.metrics.sets import VectorSet
+from weatherglass.metrics.sets import VectorSet, order_by_content
 from weatherglass.metrics.weat.association import Association
 from weatherglass.metrics.weat.contexts import InContexts
 from weatherglass.metrics.weat.metric import Weat
@@ -47,8 +48,8 @@ def test_between_draws_variance_is_that_of_statsmodels() -> None:
     assert 10 < sum(other["tau2"] > 0 for other in expected) < 40
 
 
-def ceat(effects: list[float], variances: list[float]) -> tuple[float, float]:
-    """The published procedure, formula by formula (Guo & Caliskan 2021, section 3; METHODS 15), without arrays."""
+def ceat(effects: list[float], variances: list[float]) -> tuple[float, float, float, float]:
+    """The published combination, formula by formula (Guo & Caliskan 2021, section 3; METHODS 15), without arrays."""
     number = len(effects)
     w = [1 / v for v in variances]
     q = math.fsum(a * e * e for a, e in zip(w, effects, strict=True))
@@ -58,13 +59,13 @@ def ceat(effects: list[float], variances: list[float]) -> tuple[float, float]:
     v = [1 / (each + tau2) for each in variances]
     effect = math.fsum(a * e for a, e in zip(v, effects, strict=True)) / math.fsum(v)
     error = math.sqrt(1 / math.fsum(v))
-    return effect, 2 * float(stats.norm.sf(abs(effect / error)))
+    return effect, error, tau2, 2 * float(stats.norm.sf(abs(effect / error)))
 
 
 def test_the_combined_effect_is_the_published_one() -> None:
     for effects, variances in worlds(300):
         found = random_effects(effects, variances)
-        effect, p = ceat(effects.tolist(), variances.tolist())
+        effect, _, _, p = ceat(effects.tolist(), variances.tolist())
         assert found.effect_size == pytest.approx(effect, rel=1e-12, abs=1e-12)
         assert found.p == pytest.approx(p, rel=1e-9, abs=1e-12)
 
@@ -94,6 +95,54 @@ def drawn(seed: int, sizes: tuple[int, ...] = (5, 4, 3, 3), number: int = 6) -> 
 def d_of(sets: list[VectorSet], measure: str = "cosine/mean") -> float:
     x, y, a, b = (each.vectors for each in sets)
     return wg.associate(x, y, a, b, measure, trust="none").value
+
+
+def as_published(sets: list[list[list[list[float]]]], chosen: list[list[list[int]]]) -> tuple[float, ...]:
+    """CES, its standard error, τ² and p of CEAT, from the formulas of the paper, in plain Python.
+
+    Args:
+        sets: X, Y, A and B, each with its words, their contexts, and the numbers of a vector.
+        chosen: by draw and set, the context of each word.
+    """
+
+    def cosine(one: list[float], other: list[float]) -> float:
+        together = math.fsum(a * b for a, b in zip(one, other, strict=True))
+        return together / math.hypot(*one) / math.hypot(*other)
+
+    effects, variances = [], []
+    for draw in chosen:
+        x, y, a, b = (
+            [contexts[place] for contexts, place in zip(words, places, strict=True)]
+            for words, places in zip(sets, draw, strict=True)
+        )
+        lean = [[fmean(cosine(word, one) for one in own) for own in (a, b)] for word in (*x, *y)]
+        s = [to_a - to_b for to_a, to_b in lean]
+        effects.append((fmean(s[: len(x)]) - fmean(s[len(x) :])) / stdev(s))
+        variances.append(variance(s))
+    return ceat(effects, variances)
+
+
+def test_the_profile_is_the_published_procedure() -> None:
+    """Only the generator and the order of contexts are taken from the program, so that the draws are the same."""
+    sets = drawn(19, (5, 4, 3, 4))
+    for number in (1, 0):  # with an effect, and almost without
+        shift = number * sets[2].vectors.mean(axis=0) - number * sets[3].vectors.mean(axis=0)
+        moved = sets_of([[rows + shift for rows in sets[0].contexts], *(list(s.contexts) for s in sets[1:])])
+        found = evaluate_sets(moved, Weat(profile="ceat2021"), chosen_settings(None, {}, wg.run))
+        in_order = [[each.contexts[i] for i in order_by_content(each.vectors)] for each in moved]
+        random = np.random.default_rng(0)
+        chosen = [
+            [
+                [int(u * len(rows)) for u, rows in zip(random.random(len(own)), own, strict=True)]
+                for own in in_order
+            ]
+            for _ in range(1000)
+        ]
+        expected = as_published([[rows.tolist() for rows in own] for own in in_order], chosen)
+        combined = found.notes["details"]["combined"]
+        names = ("effect_size", "standard_error", "between", "p")
+        assert [combined[name] for name in names] == pytest.approx(expected, rel=1e-12, abs=0)
+        assert (found.value, found.p_value) == (combined["effect_size"], combined["p"])
 
 
 @pytest.mark.parametrize("measure", ["cosine/mean", "euclidean/median"])
@@ -138,6 +187,20 @@ def test_p_does_not_depend_on_the_number_of_contexts_but_that_of_draws_does() ->
     assert other.value == pytest.approx(one.value, abs=1e-12)
     errors = [InContexts(sets, Association(), 1).combined(number).standard_error for number in (50, 800)]
     assert errors[0] / errors[1] == pytest.approx(4, rel=0.2)
+
+
+def test_p_by_words_keeps_its_level_where_the_published_one_rejects_most_null_worlds() -> None:
+    """400 worlds without any association, 8 words per set with 20 contexts; 5 % is the level, ± 2 % about 2 s.e."""
+    draw = np.random.default_rng(13)
+    by_words = published = 0
+    for _ in range(400):
+        vectors = draw.normal(size=(4, 8, 1, 20)) + draw.normal(size=(4, 8, 20, 20))
+        sets = sets_of([list(words) for words in vectors])
+        x, y, a, b = (each.vectors for each in sets)
+        by_words += wg.associate(x, y, a, b, trust="none").p_value <= 0.05
+        published += InContexts(sets, Association(), 1).combined(50).p <= 0.05
+    assert 0.03 <= by_words / 400 <= 0.07
+    assert published / 400 > 0.5
 
 
 def test_shares_are_those_of_the_analysis_of_variance_in_a_balanced_table() -> None:
