@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from tests.models import HashedEncoder
 from tests.stored import biased_lines
 
 import weatherglass as wg
+from weatherglass.audit.folder import CONTEXTS
 from weatherglass.catalogue.toml_format import to_toml
 from weatherglass.mitigation.lists import neutral_words, pair_list
 from weatherglass.storage.atomic import UNFINISHED
@@ -142,6 +144,9 @@ def make_data(folder: Path) -> None:
     ]
     (folder / "v.txt").write_text("".join(lines), encoding="utf-8")
     (folder / "text.txt").write_text("\n".join(biased_lines(300)) + "\n", encoding="utf-8")
+    draw = Random(0)
+    sentences = (" ".join(draw.choices([*tests, "the", "of", "here"], k=12)) for _ in range(4000))
+    (folder / "contexts.txt").write_text(".\n".join(sentences) + ".\n", encoding="utf-8")
     (folder / "study.toml").write_text(STUDY, encoding="utf-8")
     pairs = "".join(
         f"{one}\t{other}\t{n % 7}\n" for n, (one, other) in enumerate(zip(words, words[9:], strict=False))
@@ -199,6 +204,13 @@ def lines(name: str) -> Callable[[Path], Mapping[str, object]]:
     return of
 
 
+def sentences_and_results(folder: Path) -> Mapping[str, object]:
+    """The sentences in which words are encoded, which each run writes before its first result, and the results."""
+    path = folder / CONTEXTS
+    sentences = {CONTEXTS: path.read_bytes()} if path.exists() else {}
+    return {**sentences, **lines("journal.jsonl")(folder)}
+
+
 def files(*patterns: str) -> Callable[[Path], Mapping[str, object]]:
     """Files with the time at which they were written, which is another one where that was done twice."""
 
@@ -219,6 +231,13 @@ def left_over(folder: Path) -> list[str]:
 
 COMMANDS = {
     "run": Command(("run", "DATA/v.txt", "-t", "weat[678]", "-o", "FOLDER", "-q"), lines("journal.jsonl")),
+    "run in contexts": Command(
+        (
+            *("run", "DATA/v.txt", "-t", "weat[678]", "--contexts", "DATA/contexts.txt"),
+            *("--per-word", "5", "-o", "FOLDER", "-q"),
+        ),
+        sentences_and_results,
+    ),
     "reliability run": Command(
         ("reliability", "run", "DATA/study.toml", "-o", "FOLDER", "-q"),
         files("embeddings/[!.]*", "scores/[!.]*.npy", "corpora/[!.]*/[!.]*"),
@@ -264,7 +283,7 @@ QUICK = "run"
 NAMES = [name if name == QUICK else pytest.param(name, marks=pytest.mark.large) for name in COMMANDS]
 """Each command once for a test; all but one take minutes together and are left to `make test-all`."""
 CHEAP = [
-    name if name in ("run", "multiverse") else pytest.param(name, marks=pytest.mark.large)
+    name if name in ("run", "run in contexts", "multiverse") else pytest.param(name, marks=pytest.mark.large)
     for name in COMMANDS
 ]
 """The same for tests that run a command a few times: what takes less than 5 s of processor time is always run."""

@@ -178,6 +178,7 @@ def test_fifty_kills_lose_and_change_nothing(
     [
         *(("run", 1), ("reliability run", 7), ("multiverse", 1), ("mitigate", 2), ("rank", 1), ("report", 1)),
         ("calibrate", 7),
+        ("run in contexts", 1),
     ],
     indirect=["disturbed"],
 )

@@ -59,7 +59,7 @@ def start(arguments: list[str], cwd: Path) -> subprocess.Popen[str]:
 
 
 LOCKS = {
-    **dict.fromkeys(("run", "reliability run", "multiverse", "rank"), ".lock"),
+    **dict.fromkeys(("run", "run in contexts", "reliability run", "multiverse", "rank"), ".lock"),
     "mitigate": "judged/run/.lock",
 }
 
