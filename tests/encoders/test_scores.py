@@ -23,6 +23,8 @@ from weatherglass.reproduce.nadeem2021 import reproduce
 STORED = (
     '{"text": "he is", "tokens": ["he"], "values": [-1.5], "what": "log-probabilities", "head": "masked"}'
 )
+FIGURES = ("lms", "ss", "icat")
+ORACLES = Path(__file__).parents[1] / "oracles"
 PAIRS = [Pair(f"he is {n}", f"she is {n}") for n in range(8)]
 SCORES = {text: -1.0 - ("she" in text) for pair in PAIRS for text in pair.sentences}
 
@@ -129,14 +131,32 @@ def test_samples_of_lm_eval_are_scores_and_pairs(tmp_path: Path) -> None:
     assert imported.test.topic == "pairs: gender"
 
 
+def test_a_file_that_lm_eval_wrote_gives_its_own_figures() -> None:
+    """lm-eval 0.4.13 wrote the file with --log_samples for crows_pairs_english, a tiny GPT-2 and sentences of ours."""
+    path = ORACLES / "lm_eval_samples.jsonl"
+    given = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+    assert "\u2028" in path.read_text(encoding="utf-8")  # a line separator, but not the end of a line of JSON
+    run = wg.run(f"scores:{path}", str(path), "crows-pairs")
+    ours = {score.text: score.score for result in run.results for score in result.scores}
+    assert {result.test: result.target_sizes[0] for result in run.results} == {
+        "crows-pairs-gender": 3,
+        "crows-pairs-age": 2,
+        "crows-pairs-socioeconomic": 2,
+    }
+    assert len(ours) == len(given) == 7
+    for sample in given:
+        score = ours[sample["doc"]["sent_more"]]
+        assert abs(score) == pytest.approx(sample["likelihood_diff"], abs=1e-9)
+        assert (score > 0) == sample["pct_stereotype"]
+
+
 def test_files_of_stereoset_give_the_figures_of_the_paper(tmp_path: Path) -> None:
     given, scored = stereoset.written(tmp_path, stereotype=2.0, anti=3.0, unrelated=1.0)
     tests = [each.test for each in import_tests(given).tests]
     assert [test.shape for test in tests] == [(3, 0)] * 4
     finished = wg.run(f"scores:{scored}?sentences={given}", tests, "stereoset")
-    assert [result.notes["details"] for result in finished.results] == [
-        {"lms": 100.0, "ss": 0.0, "icat": 0.0}
-    ] * 4
+    figures = [{name: result.notes["details"][name] for name in FIGURES} for result in finished.results]
+    assert figures == [{"lms": 100.0, "ss": 0.0, "icat": 0.0}] * 4
 
 
 def test_pairs_without_a_score_are_dropped(tmp_path: Path) -> None:
@@ -200,6 +220,10 @@ def test_the_released_scores_give_the_published_figures_in_a_run(shared: Path) -
     for result in finished.results:
         _, kind, topic = result.test.split("-")
         part = published[kind, topic]
-        assert result.notes["details"] == pytest.approx(part.figures._asdict(), abs=1e-10)
+        details = result.notes["details"]
+        assert [details[name] for name in FIGURES] == pytest.approx(part.figures, abs=1e-10)
+        assert all(
+            details[f"{name}_low"] < details[name] < details[f"{name}_high"] for name in ("lms", "icat")
+        )
         assert result.p_value == part.significance.p_value
         assert (result.ci_low, result.ci_high) == part.interval

@@ -40,7 +40,13 @@ from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError
 from weatherglass.storage.atomic import whole_file
 from weatherglass.storage.checksum import file_hash
-from weatherglass.storage.documents import document_text, json_document, parsed_json, reading_document
+from weatherglass.storage.documents import (
+    document_lines,
+    document_text,
+    json_document,
+    parsed_json,
+    reading_document,
+)
 from weatherglass.storage.reading import require_regular_file
 from weatherglass.storage.tables import read_rows
 
@@ -169,7 +175,7 @@ def read_log_probabilities(path: Path) -> Stored:
     """
     known: dict[Asked, Encoding] = {}
     kinds: dict[tuple[What, str], int] = {}
-    for number, line in enumerate(document_text(path, EncoderError).splitlines(), 1):
+    for number, line in document_lines(path, EncoderError):
         place = f"{path}, line {number}"
         try:
             row = parsed_json(line)
@@ -243,9 +249,7 @@ def read_stereoset_scores(path: Path) -> dict[str, float]:
 def _samples(path: Path) -> dict[str, float]:
     """Return the log-likelihoods that lm-eval logged for the two sentences of each sample."""
     scores: dict[str, float] = {}
-    for number, line in enumerate(document_text(path, EncoderError).splitlines(), 1):
-        if not line.strip():
-            continue
+    for number, line in document_lines(path, EncoderError):
         place = f"{path}, line {number}"
         try:
             sample = parsed_json(line)

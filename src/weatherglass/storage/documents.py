@@ -59,6 +59,19 @@ def document_text(path: Path, error: type[WeatherglassError]) -> str:
             raise error(f"{path}, line {line}: not UTF-8 text; save the file as UTF-8") from None
 
 
+def document_lines(path: Path, error: type[WeatherglassError]) -> Iterator[tuple[int, str]]:
+    """Yield the number and text of each line of a file of JSON lines that is not blank.
+
+    Only a newline ends a line, because a JSON text may contain the other line separators of Unicode.
+
+    Raises:
+        WeatherglassError: of the type `error`, if a line is not UTF-8; the message names the line.
+    """
+    for number, line in enumerate(document_text(path, error).split("\n"), 1):
+        if line.strip():
+            yield number, line
+
+
 def toml_document(path: Path, error: type[WeatherglassError]) -> dict[str, Any]:
     """Return the content of a TOML file.
 

@@ -330,7 +330,7 @@ def _json(source: Source) -> Any:
                 f"{source.path}, line {error.lineno}, column {error.colno}: malformed JSON ({error.msg})"
             ) from None
     values = []
-    for number, line in enumerate(source.text.splitlines(), start=1):
+    for number, line in enumerate(source.text.split("\n"), start=1):
         try:
             values += [parsed_json(line)] if line.strip() else []
         except json.JSONDecodeError as error:

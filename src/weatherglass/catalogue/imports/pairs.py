@@ -11,7 +11,7 @@ from weatherglass.catalogue.pairs import SLOT, Pair, pair_test, problem_of
 from weatherglass.catalogue.stereoset import KINDS, read_stereoset
 from weatherglass.catalogue.test import Test
 from weatherglass.errors import CatalogueError
-from weatherglass.storage.documents import document_text, parsed_json, reading_document
+from weatherglass.storage.documents import document_lines, parsed_json, reading_document
 from weatherglass.storage.reading import require_regular_file
 from weatherglass.storage.tables import TABLES, read_rows, read_table
 
@@ -128,14 +128,13 @@ def _bec_pro(path: Path) -> Found:
 
 def _samples(path: Path) -> Found:
     pairs = []
-    for number, line in enumerate(document_text(path, CatalogueError).splitlines(), 1):
+    for number, line in document_lines(path, CatalogueError):
         try:
-            doc = parsed_json(line)["doc"] if line.strip() else None
-            if doc is not None:
-                sentences = [doc["sent_more"], doc["sent_less"]]
-                if not all(isinstance(sentence, str) for sentence in sentences):
-                    raise TypeError("a sentence is not text")
-                pairs.append((str(doc.get("bias_type", "all")), Pair(*sentences)))
+            doc = parsed_json(line)["doc"]
+            sentences = [doc["sent_more"], doc["sent_less"]]
+            if not all(isinstance(sentence, str) for sentence in sentences):
+                raise TypeError("a sentence is not text")
+            pairs.append((str(doc.get("bias_type", "all")), Pair(*sentences)))
         except (ValueError, KeyError, TypeError, AttributeError):
             raise CatalogueError(f"{path}, line {number}: not a sample of lm-eval's crows_pairs") from None
     by_topic = _by_topic(pairs)
