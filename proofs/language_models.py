@@ -2,15 +2,17 @@
 
 AntiBERTy, a masked model, is compared with its own `pseudo_log_likelihood`, and SmolLM2, a causal model, with lm-eval's
 `crows_pairs`, in values and in CPU time. `--write` fills docs/models-proof.md. The exit code is 1 if a value differs by
-more than 1e-4.
+more than 1e-4, or if weatherglass needs more CPU time than lm-eval at the best of its batch sizes.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
 
@@ -30,12 +32,18 @@ CLOSE = 1e-4
 PAIRS = 24
 """The number of pairs of CrowS-Pairs, spread evenly over the file."""
 BATCHES = (1, 8, 32)
+ROUNDS = 3
+"""How often every program scores the sentences, in turn; the lowest time counts, since other work disturbs the rest."""
 SEQUENCES = ("EVQLVQSGPEVKKPGTSVKVSCKASGF", "DVVMTQTPFSLPVSLGDQASISCRSSQ", "EVQLVQSGP")
 """Beginnings of the two antibodies in the documentation of AntiBERTy."""
 
 
-def antiberty() -> tuple[list[str], float]:
-    """Return the comparison of mean log-probabilities per residue, and the largest difference."""
+Compared = tuple[list[str], list[str]]
+"""The section of the page, and what contradicts it."""
+
+
+def antiberty() -> Compared:
+    """Return the comparison of mean log-probabilities per residue."""
     import torch
     from antiberty import AntiBERTy, AntiBERTyRunner
     from transformers import BertConfig, BertForMaskedLM, BertTokenizer
@@ -80,7 +88,12 @@ def antiberty() -> tuple[list[str], float]:
         " transformers 5 it needs another tokenizer object, because its own reads every residue as unknown.",
         "",
         table(heading, rows),
-    ], largest
+    ], differing(largest)
+
+
+def differing(largest: float) -> list[str]:
+    """Return a problem if the largest difference between two programs exceeds rounding."""
+    return [f"a value differs by {largest:.1e}, more than {CLOSE:g}"] if not largest <= CLOSE else []
 
 
 def sampled_pairs() -> Test:
@@ -93,8 +106,8 @@ def sampled_pairs() -> Test:
     return pair_test("crows-pairs-sample", [Pair(pair.more, pair.less) for pair in chosen])
 
 
-def smollm2() -> tuple[list[str], float]:
-    """Return the comparison of `likelihood_diff` with lm-eval and of the CPU time, and the largest difference."""
+def smollm2() -> Compared:
+    """Return the comparison of `likelihood_diff` with lm-eval and of the CPU time."""
     from lm_eval.api.instance import Instance
     from lm_eval.models.huggingface import HFLM
     from lm_eval.tasks.crows_pairs.utils import process_results
@@ -113,17 +126,22 @@ def smollm2() -> tuple[list[str], float]:
         for place, key in enumerate(("sent_more", "sent_less"))
     ]
     held = wg.model((model, tokenizer))
-    spent: dict[str, float] = {}
+    harness = {batch: HFLM(pretrained=model, tokenizer=tokenizer, batch_size=batch) for batch in BATCHES}
+    programs: dict[str, Callable[[], Any]] = {
+        "weatherglass": lambda: held.observe(texts, "log-probabilities")
+    }
+    for batch, each in harness.items():
+        programs[f"lm-eval, batch size {batch}"] = partial(each.loglikelihood, requests, disable_tqdm=True)
+    times: dict[str, list[float]] = {name: [] for name in programs}
     with on_one_core():
         held.observe(texts[:4], "log-probabilities")
-        for batch in BATCHES:
-            harness = HFLM(pretrained=model, tokenizer=tokenizer, batch_size=batch)
-            start = time.process_time()
-            found = harness.loglikelihood(requests, disable_tqdm=True)
-            spent[f"lm-eval, batch size {batch}"] = time.process_time() - start
-        start = time.process_time()
-        held.observe(texts, "log-probabilities")
-        spent["weatherglass"] = time.process_time() - start
+        for _ in range(ROUNDS):
+            for name, program in programs.items():
+                start = time.process_time()
+                found = program()
+                times[name].append(time.process_time() - start)
+                print(f"{name}: {times[name][-1]:.2f} s", file=sys.stderr, flush=True)
+    spent = {name: min(each) for name, each in times.items()}
     theirs = [
         process_results(document, found[2 * n : 2 * n + 2])["likelihood_diff"]
         for n, document in enumerate(documents)
@@ -134,34 +152,37 @@ def smollm2() -> tuple[list[str], float]:
     (result,) = run.results
     ours = [abs(score.score) for score in result.scores]
     largest = float(np.abs(np.subtract(ours, theirs)).max())
+    own = spent["weatherglass"]
     best = min(seconds for name, seconds in spent.items() if name != "weatherglass")
-    rows = [
-        [name, f"{seconds:.1f}", f"{seconds / spent['weatherglass']:.2f}"] for name, seconds in spent.items()
-    ]
+    rows = [[name, f"{seconds:.1f}", f"{seconds / own:.2f}"] for name, seconds in spent.items()]
+    slower = (
+        [f"weatherglass takes {own / best:.2f} times as long as lm-eval at its best"] if own > best else []
+    )
     return [
         f"**SmolLM2-135M-Instruct** (GGUF) against `crows_pairs` of lm-eval {version('lm-eval')}, with {len(theirs)} of"
         f" the 1 508 pairs. The largest difference of `likelihood_diff` is {largest:.1e}; the mean is"
-        f" {np.mean(ours):.5f} here and {np.mean(theirs):.5f} there. CPU time on one core, without loading:",
+        f" {np.mean(ours):.5f} here and {np.mean(theirs):.5f} there. CPU time on one"
+        f" core without loading, the lowest of {ROUNDS} rounds:",
         "",
         table(["program", "CPU s", "times weatherglass"], rows),
         "",
-        f"At its best batch size, lm-eval takes {best / spent['weatherglass']:.2f} times as long.",
-    ], largest
+        f"At its best batch size, lm-eval takes {best / own:.2f} times as long.",
+    ], [*differing(largest), *slower]
 
 
 def main(arguments: Sequence[str]) -> None:
     """Compare the models, print the sections and, with `--write`, write them to the page."""
     sections: list[str] = []
-    differences: list[float] = []
+    problems: list[str] = []
     for compare in (antiberty, smollm2):
-        lines, largest = compare()
+        lines, found = compare()
         print("\n".join(lines), "", sep="\n", flush=True)
         sections += [*lines, ""]
-        differences.append(largest)
+        problems += found
     if "--write" in arguments:
         write_section("proofs.language_models", "\n".join(sections))
-    if max(differences) > CLOSE:
-        sys.exit(f"a value differs by {max(differences):.1e}, more than {CLOSE:g}")
+    if problems:
+        sys.exit("; ".join(problems))
 
 
 if __name__ == "__main__":
