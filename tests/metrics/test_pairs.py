@@ -99,7 +99,8 @@ def test_pairs_are_units_where_elements_are_exchanged(columns: list[Vector]) -> 
 def test_stereoset_reports_the_published_figures(columns: list[Vector]) -> None:
     found = estimate(StereoSet(), columns, TERMS)
     figures = stereoset_figures(columns[0], columns[1], columns[2], TERMS)
-    assert found.details == figures._asdict()
+    assert found.details.items() >= figures._asdict().items()
+    assert found.details["icat_low"] <= figures.icat <= found.details["icat_high"]
     assert found.value == pytest.approx(figures.ss)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, ttest_1samp
+from scipy.stats import binomtest, norm, ttest_1samp
 
 from weatherglass.arrays import Integers, Vector
 from weatherglass.errors import UnitError
@@ -20,6 +21,7 @@ from weatherglass.stats.pairs import (
     share_interval,
     share_of,
     stereoset_figures,
+    stereoset_intervals,
 )
 from weatherglass.stats.relabelling import sign_flip_test
 from weatherglass.stats.robustness import paired_change_of_values
@@ -152,6 +154,30 @@ def test_stereoset_figures_weigh_terms_equally_and_count_ties_as_anti() -> None:
     assert figures == pytest.approx(((75 + 50) / 2, (50 + 100) / 2, 62.5 * 25 / 50))
 
 
+def triples(
+    rng: np.random.Generator, sizes: Integers, shift: float
+) -> tuple[Vector, Vector, Vector, list[str]]:
+    """Return scores of stereotypes, anti-stereotypes and unrelated sentences of a world whose terms differ."""
+    units = np.repeat(np.arange(len(sizes)), sizes)
+    knows, leans = 0.4 * rng.normal(size=len(sizes))[units], 0.3 * rng.normal(size=len(sizes))[units]
+    more, less = (1 + knows + sign * (leans + shift / 2) + rng.normal(size=len(units)) for sign in (1, -1))
+    return more, less, 0.7 * rng.normal(size=len(units)), [f"term {unit}" for unit in units]
+
+
+def test_intervals_of_lms_and_icat_cover_the_figures_of_the_world() -> None:
+    for shift in (0.0, 0.4, -0.9):
+        large = triples(np.random.default_rng(1), np.ones(100_000, dtype=np.int64), shift)
+        truth = stereoset_figures(*large)._asdict()
+        rng = np.random.default_rng([2028, round(10 * abs(shift))])
+        hits = {"lms": 0, "icat": 0}
+        for _ in range(200):
+            world = triples(rng, rng.integers(5, 13, 24), shift)
+            for name, (low, high) in stereoset_intervals(*world).items():
+                hits[name] += low <= truth[name] <= high
+        assert all(180 <= count <= 199 for count in hits.values()), (shift, hits)
+    assert stereoset_intervals(np.ones(2), np.zeros(2), np.zeros(2), ["one", "one"]) == {}
+
+
 def planted(
     rng: np.random.Generator, terms: int, pairs: int, theta: float, spread: float
 ) -> tuple[Share, Share]:
@@ -190,6 +216,52 @@ def test_level_and_coverage_in_planted_worlds() -> None:
     assert naive >= 0.15  # pairs of one term are not independent
     assert covered >= 0.91
     assert rates(20, 6, 0.7, 0.2, 200)[2] >= 0.9
+
+
+def by_scores(
+    rng: np.random.Generator, sizes: Integers, theta: Sequence[float], spread: float, over_units: bool
+) -> list[Share]:
+    """Return the shares of models, one per theta, whose scores are normal and in part common to all models."""
+    units = np.repeat(np.arange(len(sizes)), sizes)
+    shared = rng.normal(size=len(sizes))
+    shares = []
+    for each in theta:
+        own = spread * (np.sqrt(0.7) * shared + np.sqrt(0.3) * rng.normal(size=len(sizes)))
+        scores = norm.ppf(each) * np.hypot(1, spread) + own[units] + rng.normal(size=len(units))
+        shares.append(share_of(scores, np.zeros(len(units)), units, over_units))
+    return shares
+
+
+@pytest.mark.parametrize("over_units", [False, True])
+@pytest.mark.parametrize("spread", [0.0, 0.7])
+def test_level_and_coverage_in_worlds_that_did_not_choose_the_method(spread: float, over_units: bool) -> None:
+    for theta in (0.5, 0.62, 0.85):
+        rng = np.random.default_rng([2026, round(10 * spread), round(100 * theta), over_units])
+        rejected, robust, covered = 0, 0, 0
+        for _ in range(200):
+            (share,) = by_scores(rng, rng.integers(1, 9, 12), [theta], spread, over_units)
+            p = p_of(share.scores)
+            low, high = share_interval(share, p, ALPHA) or (share.value, share.value)
+            covered += low <= 100 * theta <= high
+            rejected += p <= ALPHA
+            robust += p <= ALPHA and all(p_of(share.without(n).scores) <= ALPHA for n in range(12))
+        assert covered >= 182, (theta, covered)
+        assert theta != 0.5 or (robust <= 10 and rejected <= 16), (robust, rejected)
+
+
+def test_coverage_of_the_change_between_models_with_terms_of_unequal_sizes() -> None:
+    for theta in ((0.5, 0.5), (0.6, 0.75)):
+        for over_units in (False, True):
+            rng = np.random.default_rng([2027, round(100 * theta[1]), over_units])
+            covered = 0
+            for _ in range(150):
+                low, high, _ = change_by_units(
+                    *by_scores(rng, rng.integers(1, 9, 12), theta, 0.7, over_units)
+                )
+                assert low is not None
+                assert high is not None
+                covered += low <= 100 * (theta[1] - theta[0]) <= high
+            assert covered >= 134, (theta, over_units, covered)
 
 
 @pytest.mark.large

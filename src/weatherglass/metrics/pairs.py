@@ -30,7 +30,7 @@ from weatherglass.metrics.base import (
 from weatherglass.metrics.exchange import PairFlips, Tested
 from weatherglass.metrics.set_metric import read_parameters
 from weatherglass.metrics.sets import VectorSet, unit_numbers
-from weatherglass.stats.pairs import Share, assess_share, share_of, stereoset_figures
+from weatherglass.stats.pairs import Share, assess_share, share_of, stereoset_figures, stereoset_intervals
 from weatherglass.stats.robustness import Assessment
 
 
@@ -240,7 +240,7 @@ class Attended(AllUnmasked):
 class StereoSet(PairMetric):
     """The mean log-probability of the word that fills the template, or of the whole sentence if there is no template.
 
-    The value is ss, the mean over terms of the share of pairs; lms and icat are details.
+    The value is ss, the mean over terms of the share of pairs; lms and icat are details, with 95 % intervals.
     """
 
     info = _info(
@@ -259,7 +259,13 @@ class StereoSet(PairMetric):
 
     def details(self, columns: Sequence[Vector], terms: Sequence[str]) -> dict[str, Any]:
         stereotype, anti, unrelated = columns
-        return stereoset_figures(stereotype, anti, unrelated, terms)._asdict()
+        intervals = stereoset_intervals(stereotype, anti, unrelated, terms)
+        ends = {
+            f"{name}_{side}": end
+            for name, interval in intervals.items()
+            for side, end in zip(("low", "high"), interval, strict=True)
+        }
+        return {**stereoset_figures(stereotype, anti, unrelated, terms)._asdict(), **ends}
 
 
 def crows_pairs(arguments: Sequence[str], named: Mapping[str, str]) -> list[CrowsPairs]:

@@ -56,11 +56,47 @@ def stereoset_figures(
     >>> stereoset_figures(np.array([3.0, 1.0]), np.array([2.0, 1.0]), np.array([0.0, 2.0]), ["chef", "chef"])
     StereoSetFigures(lms=50.0, ss=50.0, icat=50.0)
     """
+    related, more = _shares_by_term(stereotype, anti, unrelated, terms)
+    return _figures(float(related.mean()), float(more.mean()))
+
+
+def stereoset_intervals(
+    stereotype: Vector, anti: Vector, unrelated: Vector, terms: Sequence[str], alpha: float = 0.05
+) -> dict[str, tuple[float, float]]:
+    """Return the intervals of lms and icat by name: figure ± t·√V, limited to 0 to 100, with V from the jackknife over
+    terms; empty with a single term.
+    """
+    related, more = _shares_by_term(stereotype, anti, unrelated, terms)
+    m = len(related)
+    if m < 2:
+        return {}
+    t = float(upper_point(alpha / 2, m - 1))
+    figures = _figures(float(related.mean()), float(more.mean()))
+    rest = zip((related.sum() - related) / (m - 1), (more.sum() - more) / (m - 1), strict=True)
+    without = [_figures(*means) for means in rest]
+    intervals = {}
+    for name in ("lms", "icat"):
+        value, left = getattr(figures, name), np.array([getattr(each, name) for each in without])
+        width = t * math.sqrt((m - 1) / m * float(((left - left.mean()) ** 2).sum()))
+        intervals[name] = max(0.0, value - width), min(100.0, value + width)
+    return intervals
+
+
+def _shares_by_term(
+    stereotype: Vector, anti: Vector, unrelated: Vector, terms: Sequence[str]
+) -> tuple[Vector, Vector]:
+    """Return, for each term, the shares in per cent in which a related sentence beats the unrelated one, and the
+    stereotype beats the anti-stereotype.
+    """
     _, units = np.unique(np.asarray(terms, dtype=np.str_), return_inverse=True)
     sizes = np.bincount(units)
     related = (stereotype > unrelated).astype(np.float64) + (anti > unrelated)
-    lms = float((100 * np.bincount(units, related) / (2 * sizes)).mean())
-    ss = float((100 * np.bincount(units, stereotype > anti) / sizes).mean())
+    return 100 * np.bincount(units, related) / (2 * sizes), 100 * np.bincount(
+        units, stereotype > anti
+    ) / sizes
+
+
+def _figures(lms: float, ss: float) -> StereoSetFigures:
     return StereoSetFigures(lms, ss, lms * min(ss, 100 - ss) / 50)
 
 
