@@ -156,6 +156,7 @@ def test_a_sentence_is_cut_to_words_around(text: str, word: str, number: int, ex
     [
         ("wordllama", "sent-weat6", {"contexts": ["Amy"]}, ("sent-weat6", "weat*")),
         ("wordllama", "weat6", {"contexts": ["One line without any of them."]}, (len(WEAT6),)),
+        ("wordllama", "weat6", {"contexts": [" ".join(WEAT6)]}, ("context-weat6", "half", "contexts")),
         ("wordllama", "weat6", {"contexts": ["Amy"], "per_word": 0}, ("per_word",)),
         (
             "wordllama",
