@@ -46,6 +46,8 @@ class PlannedModel:
     transforms: tuple[Transform, ...] = ()
     resumable: bool = True
     """Whether a later run can recognise the same model."""
+    spelling: str = ""
+    """The text that the user gave; empty for an object."""
 
     @classmethod
     def of(cls, given: Any) -> PlannedModel:
@@ -65,7 +67,7 @@ class PlannedModel:
         model = cls(encoder, encoder.name, options, identity, resumable=known is not None)
         if transforms:
             model = model.followed_by(transforms)
-        return replace(model, name=name) if name else model
+        return replace(model, name=name or model.name, spelling=given if isinstance(given, str) else "")
 
     def followed_by(self, transforms: tuple[Transform, ...]) -> PlannedModel:
         """Return this model, which has no transforms, followed by the given ones."""
@@ -78,6 +80,7 @@ class PlannedModel:
             options=";".join([self.options, *(f"|{step}" for step in steps)]),
             identity=combined_hash([self.identity, *(transform.identity() for transform in transforms)]),
             transforms=transforms,
+            spelling="",
         )
 
     def texts(self) -> list[str]:

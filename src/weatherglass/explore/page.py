@@ -49,7 +49,8 @@ def page(
 def copies_of(engine: Engine, given: Mapping[str, Any]) -> dict[str, str]:
     """Return a state as a test file, as Python and as a command."""
     state = State.from_json(given)
-    specs = [engine.models[place].planned.name for place in state.models if place < len(engine.models)]
+    chosen = [engine.model(place).planned for place in state.models]
+    specs = [model.spelling or model.name for model in chosen]
     sets = ",\n".join(
         f"    {role}={{{state.sets[role][0]!r}: {list(state.sets[role][1])!r}}}" for role in ROLES
     )
