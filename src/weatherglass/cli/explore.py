@@ -9,6 +9,11 @@ from pathlib import Path
 from weatherglass.cli.command import command, file_option, flag, option
 from weatherglass.cli.options import TEST, models_argument
 
+OTHER_RECORDS = (
+    *("journal.jsonl", "results.tsv", "multiverse.json", "judgement.json", "calibration.json", "study.html"),
+)
+"""Files of folders that other commands write, and of unfinished runs; no model has one."""
+
 
 @command(
     "explore",
@@ -48,12 +53,15 @@ def explore(models: Sequence[str], test: str, export: Path | None, no_browser: b
     from weatherglass.audit.stored import read_record
     from weatherglass.catalogue import list_tests
     from weatherglass.cli.console import say
+    from weatherglass.cli.run import check_places
     from weatherglass.encoders import DEFAULT_MODEL
     from weatherglass.explore.engine import Engine
     from weatherglass.explore.of_run import specs_of, test_of
     from weatherglass.explore.state import start_state
 
-    folders = [each for each in models if "\0" not in each and (Path(each) / RECORD).is_file()]
+    if export is not None:
+        check_places(export)
+    folders = [each for each in models if "\0" not in each and _has_one_of(each, (RECORD, *OTHER_RECORDS))]
     others = [each for each in models if each not in folders]
     records = [read_record(Path(folder)) for folder in folders]
     specs = [spec for record in records[1:] for spec in specs_of(record)]
@@ -81,3 +89,7 @@ def explore(models: Sequence[str], test: str, export: Path | None, no_browser: b
     with nullcontext() if no_browser else server.opened_in_browser():
         server.serve()
     say(["Stopped."])
+
+
+def _has_one_of(folder: str, names: Sequence[str]) -> bool:
+    return any((Path(folder) / name).is_file() for name in names)

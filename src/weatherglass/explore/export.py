@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from weatherglass.catalogue import list_tests, load_test
+from weatherglass.errors import output_error
 from weatherglass.explore.engine import Engine
 from weatherglass.explore.page import page
 from weatherglass.explore.state import ROLES, catalogue_state, start_state
@@ -47,7 +48,10 @@ def export(
     stored = {name: _states(engine, state, shown) for name, state in states.items()}
     first = next(iter(states))
     start = {**states[first], "models": list(range(len(engine.models))), "test": first}
-    write_whole(path, page(engine, start, "stored", stored))
+    try:
+        write_whole(path, page(engine, start, "stored", stored))
+    except OSError as error:
+        raise output_error(path, error) from error
     return stored
 
 
