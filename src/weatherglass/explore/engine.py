@@ -104,6 +104,12 @@ class Explored:
         plan = Plan([self.planned], list(tests), [metric], settings)
         return Audit(plan, {}, backend(1, None, None), Silent()).run()
 
+    def reason(self, error: Exception) -> str:
+        """Return the message of an error with the label of the model in place of its spec, which may be a path."""
+        text = str(error)
+        spec = f"{self.planned.name}: "
+        return f"{self.label}: {text.removeprefix(spec)}" if text.startswith(spec) else text
+
 
 class Engine:
     """The models that are explored."""
@@ -199,7 +205,7 @@ class Engine:
         except StaleError:
             raise
         except WeatherglassError as error:
-            return {**found, "error": str(error)}
+            return {**found, "error": model.reason(error)}
         if not run.results:
             return {**found, "error": run.failures[0].reason if run.failures else "no result"}
         result = run.results[0]
@@ -353,10 +359,7 @@ class Engine:
     def about(self) -> dict[str, Any]:
         """Return what the page shows before anything is asked: models, metrics and tests."""
         return {
-            "models": [
-                {"label": one.label, "spec": one.planned.name, "costly": one.kept.costly}
-                for one in self.models
-            ],
+            "models": [{"label": one.label} for one in self.models],
             "similarities": [f"{one}/{how}" for one in SIMILARITY_NAMES for how in STATISTIC_NAMES],
             "metrics": list(SET_METRICS),
             "contexts": list(CONTEXTS),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,10 +14,11 @@ from typing import Any
 from weatherglass.audit.results import plain_value
 from weatherglass.catalogue.test import Test
 from weatherglass.errors import WeatherglassError
-from weatherglass.explore.engine import Engine
+from weatherglass.explore.engine import Engine, Explored
 from weatherglass.explore.state import WORD, State, checked_text, checked_words, start_state
+from weatherglass.explore.words import StaleError
 from weatherglass.multiverses.choices import Choices, ModelViews, word_lists
-from weatherglass.multiverses.multiverse import run_multiverse
+from weatherglass.multiverses.multiverse import Multiverse, run_multiverse
 from weatherglass.parallel import backend
 from weatherglass.progress import Silent
 from weatherglass.ranking.ranking import RankOptions, run_ranking
@@ -36,33 +37,56 @@ def multiverse_of(engine: Engine, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the effect size of a state under each combination of choices, and what they say together."""
     state = replace(State.from_json(given), context=WORD)
     choices = Choices(varied=VARIED, alpha=engine.settings.alpha)
-    lists = word_lists([state.test(), *_in_two_templates(state.test())])
-    answers = []
-    for place, model in engine.asked(given, state.models, "multiverse"):
+    words = state.test()
+    sentences = _in_two_templates(words)
+
+    def of_model(model: Explored) -> dict[str, Any]:
         views = ModelViews(model.label, {"": model.planned}, (), ())
+
+        def combined(tests: list[Test]) -> Multiverse:
+            return run_multiverse([views], word_lists(tests), choices, backend(1, None, None), Silent())
+
         try:
-            found = run_multiverse([views], lists, choices, backend(1, None, None), Silent())
-        except WeatherglassError as error:
-            answers.append({"model": place, "error": str(error)})
-            continue
+            found = combined([words, *sentences])
+        except WeatherglassError:
+            if not sentences or not model.kept.wanted():
+                raise
+            found = combined([words])  # a small file of vectors does not know the words of the sentences
         topic = found.topics[0]
         fields = ("d", "ci_low", "ci_high", "p", "similarity", "statistic", "template", "published")
-        answers.append(
-            {
-                "model": place,
-                "specifications": [
-                    {name: plain_value(one.get(name)) for name in fields}
-                    for one in topic["specifications"]
-                    if one["counted"]
-                ],
-                "median": plain_value(topic["median_d"]),
-                "p": plain_value(topic["multiverse_p"]),
-                "same_sign": plain_value(topic["share_same_sign"]),
-                "significant": plain_value(topic["share_significant"]),
-                "shares": topic["decomposition"]["shares"],
-                "sentence": topic["lists"][0]["conclusion"]["sentence"],
-            }
-        )
+        return {
+            "specifications": [
+                {name: plain_value(one.get(name)) for name in fields}
+                for one in topic["specifications"]
+                if one["counted"]
+            ],
+            "median": plain_value(topic["median_d"]),
+            "p": plain_value(topic["multiverse_p"]),
+            "same_sign": plain_value(topic["share_same_sign"]),
+            "significant": plain_value(topic["share_significant"]),
+            "shares": topic["decomposition"]["shares"],
+            "sentence": topic["lists"][0]["conclusion"]["sentence"],
+        }
+
+    return _of_each(engine, given, state.models, "multiverse", of_model)
+
+
+def _of_each(
+    engine: Engine,
+    given: Mapping[str, Any],
+    places: Sequence[int],
+    panel: str,
+    of_model: Callable[[Explored], dict[str, Any]],
+) -> dict[str, Any]:
+    """Return the answer of each model, or why it has none."""
+    answers = []
+    for place, model in engine.asked(given, places, panel):
+        try:
+            answers.append({"model": place, **of_model(model)})
+        except WeatherglassError as error:
+            if not model.kept.wanted():
+                raise StaleError("a later question has replaced this one") from None
+            answers.append({"model": place, "error": model.reason(error)})
     return {"answers": answers}
 
 
@@ -110,28 +134,22 @@ def ranking_of(engine: Engine, given: Mapping[str, Any]) -> dict[str, Any]:
     models = given.get("models", [0])
     if not isinstance(models, list) or not models:
         raise WeatherglassError("choose a model")
-    answers = []
-    for place, model in engine.asked(given, models, "ranking"):
+
+    def of_model(model: Explored) -> dict[str, Any]:
         ranker = partial(observe_scores, model.planned, materials, backend(1, None, None), Silent())
-        try:
-            found = run_ranking({model.label: ranker}, RankOptions(alpha=engine.settings.alpha))
-        except WeatherglassError as error:
-            answers.append({"model": place, "error": str(error)})
-            continue
+        found = run_ranking({model.label: ranker}, RankOptions(alpha=engine.settings.alpha))
         row = headline(found.overall)
         fields = ("x", "y", "win_rate", "ci_low", "ci_high", "p", "p_method", "p_pieces", "places")
-        answers.append(
-            {
-                "model": place,
-                "sentence": sentence(row, found.comparisons, engine.settings.alpha),
-                **{name: plain_value(getattr(row, name)) for name in fields},
-                "names": [[one.group, one.name, one.mean_rank, one.pieces] for one in found.names],
-                "places_of_first": found.examples[0].places,
-                "contexts": row.contexts,
-                "dropped": found.record.get("dropped_names", {}).get(model.label, []),
-            }
-        )
-    return {"answers": answers}
+        return {
+            "sentence": sentence(row, found.comparisons, engine.settings.alpha),
+            **{name: plain_value(getattr(row, name)) for name in fields},
+            "names": [[one.group, one.name, one.mean_rank, one.pieces] for one in found.names],
+            "places_of_first": found.examples[0].places,
+            "contexts": row.contexts,
+            "dropped": found.record.get("dropped_names", {}).get(model.label, []),
+        }
+
+    return _of_each(engine, given, models, "ranking", of_model)
 
 
 def _listed(given: Mapping[str, Any], name: str) -> list[Any]:
