@@ -64,7 +64,7 @@ function oneRanking(one) {
   const label = about.models.length > 1 ? make("h3", {}, about.models[one.model].label) : null;
   if (one.error) return make("div", {}, label, make("p", { class: "wrong" }, one.error));
   return make("div", { class: "ranked" }, label, make("p", { class: "says" }, one.sentence),
-    make("dl", { class: "facts" }, fact(`${one.x} above ${one.y}`, `${number(100 * one.win_rate, 0)} %`, ends(one.ci_low, one.ci_high) ? `95 % CI ${number(100 * one.ci_low, 0)} to ${number(100 * one.ci_high, 0)} %` : ""), fact("p", pText(one.p), `${["enumerate", "meet-in-the-middle", "lattice"].includes(one.p_method) ? "exact, " : ""}exchanging the names`), fact("Places apart", number(one.places, 1), `of ${one.names.length} names`)),
+    make("dl", { class: "facts" }, fact(`${one.x} above ${one.y}`, `${number(100 * one.win_rate, 0)} %`, ends(one.ci_low, one.ci_high) ? `95 % CI ${number(100 * one.ci_low, 0)} to ${number(100 * one.ci_high, 0)} %` : ""), fact("p", pText(one.p), `${["enumerate", "meet-in-the-middle", "lattice"].includes(one.p_method) ? "exact: " : ""}names exchanged between the groups`), fact("Places apart", number(Math.abs(one.places), 1), `of ${one.names.length}; ${one.places < 0 ? one.y : one.x} are higher`)),
     placesStrip(one));
 }
 

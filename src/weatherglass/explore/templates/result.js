@@ -20,9 +20,9 @@ function facts(one) {
   const scaled = one.needed !== undefined && one.effect_size !== null;
   return make("dl", { class: "facts" },
     fact(scaled ? "Effect size d" : one.metric, number(one.value, scaled ? 2 : 3), ends(one.ci_low, one.ci_high) ? `95 % CI ${ends(one.ci_low, one.ci_high)}` : one.reasons.fixed || one.why_no_p),
-    fact("p for these attribute words", one.why_no_p ? "none" : pText(one.p_value), one.why_no_p ? one.not_tested || one.why_no_p : howP(one)),
+    fact("p, fixed attribute words", one.why_no_p ? "none" : pText(one.p_value), one.why_no_p ? one.not_tested || one.why_no_p : howP(one)),
     !one.why_no_p && one.p_pieces > one.p_value ? fact("p at equal numbers of pieces", pText(one.p_pieces), "The tokenizer splits the words of one set more; the sentence uses the larger p.") : null,
-    scaled ? fact("p for other attribute words", pText(one.p_random), ends(one.ci_random_low, one.ci_random_high) ? `d ${number(one.effect_size_random)}, 95 % CI ${ends(one.ci_random_low, one.ci_random_high)}` : one.reasons.random || "") : null,
+    scaled ? fact("p, random attribute words", pText(one.p_random), ends(one.ci_random_low, one.ci_random_high) ? `d ${number(one.effect_size_random)}, 95 % CI ${ends(one.ci_random_low, one.ci_random_high)}` : one.reasons.random || "") : null,
     scaled ? fact("Words for 80 % power", one.needed ? `${one.needed} a side` : "–", one.minimum_detectable ? `${one.units_x} and ${one.units_y} words detect d ≥ ${number(one.minimum_detectable)}` : "") : null);
 }
 
@@ -46,7 +46,7 @@ function dependence(one) {
   }
   if (!one.decisive) return [];
   const [role, word, d, p] = one.decisive;
-  return [make("p", { class: "change" }, "The word that carries it: ", make("b", { class: "carrier" }, `“${word}”`), ` (${nameOf(role)}). Without it, d is ${number(d)}${p === null ? "" : ` and p ${pText(p)}`}. `, button("Leave it out", () => toggle({ role, word, kind: "in" })))];
+  return [make("p", { class: "change" }, "The result depends most on ", make("b", { class: "carrier" }, `“${word}”`), ` (${nameOf(role)}). Without it, d is ${number(d)}${p === null ? "" : ` and p ${pText(p)}`}. `, button("Leave it out", () => toggle({ role, word, kind: "in" })))];
 }
 
 function button(text, run) {
@@ -69,7 +69,7 @@ function comparison() {
   const reach = Math.max(2, ...rows.flatMap((one) => [one.ci_low, one.ci_high].filter(Number.isFinite).map(Math.abs)));
   const drawn = rows.some((one) => Number.isFinite(one.ci_low));
   const cells = (one) => [number(one.value), drawn ? interval(one.value, one.ci_low, one.ci_high, reach) : "", ends(one.ci_low, one.ci_high), pText(one.p_value), pText(one.p_random), Object.values(one.unknown || {}).flat().length || "none"];
-  const head = ["Model", state.metric.includes("/") ? "d" : state.metric, drawn ? `−${number(reach, 1)} to ${number(reach, 1)}` : "", "95 % CI", "p", "p, other attribute words", "Unknown words"];
+  const head = ["Model", state.metric.includes("/") ? "d" : state.metric, drawn ? `−${number(reach, 1)} to ${number(reach, 1)}` : "", "95 % CI", "p", "p, random attribute words", "Unknown words"];
   return [make("div", { class: "scroll" }, make("table", { class: "plain", id: "comparison" }, make("caption", {}, "The same words in each model"), make("thead", {}, make("tr", {}, head.map((text) => make("th", { scope: "col" }, text)))), make("tbody", {}, answers.map((one) => make("tr", {}, make("th", { scope: "row" }, about.models[one.model].label), one.error ? make("td", { colspan: 6 }, one.error) : cells(one).map((cell) => make("td", {}, cell)))))))];
 }
 
