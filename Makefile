@@ -20,7 +20,7 @@ WORKERS = -n 2 --dist loadfile --no-loadscope-reorder
 # Without bytecode, every process that a test starts would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-all audit lock test-shared test-envs test-base test-lowest coverage fuzz lint lint-fast lint-page benchmarks models-proof languages-proof integrations-proof action-proof reference papers docs dist clean
+.PHONY: run test test-all audit lock test-shared test-envs test-base test-lowest coverage fuzz lint lint-fast lint-page benchmarks models-proof languages-proof integrations-proof notebook-proof action-proof reference papers docs dist clean
 
 run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
 	$(BIN)/weatherglass run
@@ -85,6 +85,9 @@ languages-proof: .venv-languages/installed  ## test French, Japanese and Russian
 
 integrations-proof: .venv-integrations/installed  ## compare with the real packages evaluate, mteb and spaCy
 	PYTHONPATH=. .venv-integrations/bin/python proofs/integrations.py
+
+notebook-proof: .venv-notebook/installed  ## show the explorer in a real JupyterLab; needs chromium and chromedriver
+	PYTHONPATH=. .venv-notebook/bin/python proofs/notebook.py
 
 action-proof: $(VENV)/installed-dev  ## execute the steps of action.yml in a new environment, with a model from the package index
 	$(BIN)/python -m proofs.action
@@ -164,5 +167,10 @@ $(VENV)/installed-all: $(VENV)/installed-dev
 	.venv-integrations/bin/pip install --quiet --constraint constraints.txt --editable ".[wordllama,transformers]" evaluate mteb spacy
 	touch $@
 
+.venv-notebook/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear .venv-notebook
+	.venv-notebook/bin/pip install --quiet --constraint constraints.txt --editable ".[wordllama,notebook]" jupyterlab selenium pytest
+	touch $@
+
 clean:
-	rm -rf $(VENV) .venv-proof .venv-languages .venv-integrations .venv-base .venv-lowest .venv-build .venv-wheel .venv-audit dist site .models-proof
+	rm -rf $(VENV) .venv-proof .venv-languages .venv-integrations .venv-notebook .venv-base .venv-lowest .venv-build .venv-wheel .venv-audit dist site .models-proof
