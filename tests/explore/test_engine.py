@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,8 @@ import pytest
 import weatherglass as wg
 from weatherglass.errors import WeatherglassError
 from weatherglass.explore.engine import Engine, words_needed
+from weatherglass.explore.page import copies_of
+from weatherglass.explore.panels import multiverse_of, ranking_of
 from weatherglass.explore.state import ROLES, State, start_state
 from weatherglass.explore.words import StaleError, catalogue_words
 from weatherglass.stats.power import power
@@ -129,6 +133,31 @@ def test_a_later_question_cancels_an_earlier_one(engine: Engine) -> None:
 def test_a_wrong_state_is_refused(engine: Engine, change: dict[str, Any]) -> None:
     with pytest.raises(WeatherglassError):
         engine.answer({**start_state("weat6"), **change})
+
+
+def test_copies_spell_a_model_as_the_user_did() -> None:
+    specs = ["small=wordllama?dim=64", "wordllama | centre"]
+    copies = copies_of(Engine(specs), {**start_state("weat6"), "models": [0, 1]})
+    assert shlex.split(copies["command"])[2:4] == specs
+    assert repr(specs) in copies["python"]
+
+
+def test_a_model_without_sentences_has_the_combinations_of_single_words() -> None:
+    rng = np.random.default_rng(5)
+    state = start_state("weat6")
+    vectors = {word: rng.normal(size=20) for one in state["sets"].values() for word in one["words"]}
+    (answer,) = multiverse_of(Engine({"mine": vectors}), state)["answers"]
+    assert len(answer["specifications"]) == 12
+    assert {one["template"] for one in answer["specifications"]} == {"word"}
+
+
+def test_an_error_names_the_model_and_not_its_path(tmp_path: Path) -> None:
+    path = tmp_path / "few.txt"
+    path.write_text("John 1 2\nAmy 3 4\n")
+    given = {"queries": ["zzz"], "passages": ["{name} zzz"], "groups": "race", "models": [0]}
+    (answer,) = ranking_of(Engine([f"vectors:{path}"]), given)["answers"]
+    assert "few" in answer["error"]
+    assert str(tmp_path) not in answer["error"]
 
 
 def test_an_empty_box_is_an_answer_without_numbers(engine: Engine) -> None:

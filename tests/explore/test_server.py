@@ -209,9 +209,11 @@ def test_a_hostile_model_is_one_line(spec: str) -> None:
     assert "\n" not in str(refused.value)
 
 
-def _explore(folder: Path, start: Sequence[str] = ("-m", "weatherglass")) -> subprocess.Popen[str]:
-    command = [sys.executable, *start, "explore", "--no-browser"]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "TMPDIR": str(folder)}
+def _explore(
+    folder: Path, start: Sequence[str] = ("-m", "weatherglass"), given: Sequence[str] = ("--no-browser",)
+) -> subprocess.Popen[str]:
+    command = [sys.executable, *start, "explore", *given]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "TMPDIR": str(folder), "BROWSER": "true"}
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(command, cwd=folder, env=environment, **pipes)
 
@@ -235,12 +237,30 @@ def test_ctrl_c_ends_the_command_cleanly(tmp_path: Path) -> None:
         socket.create_connection(("127.0.0.1", port), timeout=5)
 
 
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file whose vectors are kept on disk."""
+    from benchmarks.explore import write_vectors
+
+    path = tmp_path_factory.mktemp("vectors") / "large.bin"
+    write_vectors(path, 40_000, 300)
+    return path
+
+
 @pytest.mark.large
-@pytest.mark.parametrize("seconds", [0.4, 0.8, 1.2, 1.6, 2.0, 2.5, 3.0, 4.0])
-def test_ctrl_c_at_any_time_leaves_nothing(tmp_path: Path, seconds: float) -> None:
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [
+        *(("page", seconds) for seconds in (0.4, 0.8, 1.2, 1.6, 2.0, 2.5, 3.0, 4.0)),
+        *((given, seconds) for given in ("browser", "export", "vectors") for seconds in (1.0, 2.5, 5.0)),
+    ],
+)
+def test_ctrl_c_at_any_time_leaves_nothing(tmp_path: Path, vectors: Path, given: str, seconds: float) -> None:
+    options = {"page": ["--no-browser"], "browser": [], "export": ["--export", "page.html"]}
     # The seconds count from the first line that Python runs: what it does before is not ours.
     started = "print('started', flush=True); from weatherglass.__main__ import main; main()"
-    with _explore(tmp_path, start=("-c", started)) as process:
+    arguments = options.get(given, ["--no-browser", f"vectors:{vectors}"])
+    with _explore(tmp_path, ("-c", started), arguments) as process:
         assert process.stdout is not None
         process.stdout.readline()
         time.sleep(seconds)
@@ -248,4 +268,7 @@ def test_ctrl_c_at_any_time_leaves_nothing(tmp_path: Path, seconds: float) -> No
         _, errors = process.communicate(timeout=60)
     assert process.returncode in (0, 130)
     assert "Traceback" not in errors
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir() if path.name != "page.html"] == []
+    if (page := tmp_path / "page.html").exists():  # the export was complete
+        assert process.returncode == 0
+        assert page.read_text().endswith("</html>\n")

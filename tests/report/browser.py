@@ -63,10 +63,10 @@ class Browser:
         Select(self.find(f"#filters [name={name}]")).select_by_value(value)
 
     def wait(self, script: str) -> None:
-        """Until an expression is true."""
+        """Until an expression is true; a machine that others use may need a minute."""
         from selenium.webdriver.support.ui import WebDriverWait
 
-        WebDriverWait(self.driver, 20).until(lambda _: self.run(script))
+        WebDriverWait(self.driver, 60).until(lambda _: self.run(script))
 
     def bring_into_sight(self, element: Any) -> None:
         """Scroll at once to the middle of an element, and wait until the page has been told that it was scrolled.
