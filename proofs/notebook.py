@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from tests.report.browser import Browser, chromium
 
@@ -25,7 +26,7 @@ SHOWN = "document.querySelector('#answers[data-final=true] .facts dd')"
 @contextmanager
 def jupyter(folder: Path) -> Iterator[str]:
     """The address of a notebook with one cell, while JupyterLab serves it."""
-    cell = {
+    cell: dict[str, Any] = {
         "cell_type": "code",
         "id": "a",
         "metadata": {},
@@ -64,7 +65,7 @@ def main() -> None:
     from weatherglass.explore.state import ROLES, start_state
     from weatherglass.report.numbers import effect
 
-    words = {role: list(start_state("weat6")["sets"][role]["words"]) for role in ROLES}
+    words: dict[str, Any] = {role: list(start_state("weat6")["sets"][role]["words"]) for role in ROLES}
     before = wg.run("wordllama", ["weat6"]).results[0].effect_size
     words["X"].append("nurse")
     after = wg.run("wordllama", [wg.test(**words)]).results[0].effect_size
