@@ -89,7 +89,7 @@ def word_that_carries_weat6(page: Page) -> Iterator[str]:
     page.open()
     yield page.text("#answers .change")
     page.click("#answers .change button")
-    page.capture("carrier", "#answer", 470)
+    page.capture("carrier", "#answer", 720)
     yield page.text("#answers .change")
 
 
