@@ -257,8 +257,8 @@ def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 def test_ctrl_c_at_any_time_leaves_nothing(tmp_path: Path, vectors: Path, given: str, seconds: float) -> None:
     options = {"page": ["--no-browser"], "browser": [], "export": ["--export", "page.html"]}
-    # The seconds count from the first line that Python runs: what it does before is not ours.
-    started = "print('started', flush=True); from weatherglass.__main__ import main; main()"
+    # The seconds count from the first line of the command: Python's own start is not ours.
+    started = "from weatherglass.__main__ import main; print('started', flush=True); main()"
     arguments = options.get(given, ["--no-browser", f"vectors:{vectors}"])
     with _explore(tmp_path, ("-c", started), arguments) as process:
         assert process.stdout is not None
