@@ -18,7 +18,7 @@ from weatherglass.arrays import Matrix, Vector
 from weatherglass.audit.covariances import enlarged
 from weatherglass.catalogue import load_tests
 from weatherglass.encoders import load_encoder
-from weatherglass.languages.wordnet import load_synonyms
+from weatherglass.languages.lexicon import load_synonyms
 from weatherglass.metrics.weat.association import Association, select_associations
 from weatherglass.metrics.weat.covariance import FOLDS, Covariance, fit_graphical_lasso, sample_covariance
 from weatherglass.metrics.weat.scores import associations, nearest_pair

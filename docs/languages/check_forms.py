@@ -13,8 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from weatherglass.languages import LANGUAGES
-from weatherglass.languages.base import NO_WORDS
-from weatherglass.languages.inflected import InflectedLanguage
+from weatherglass.languages.base import NO_WORDS, InflectedLanguage
 
 NOUNS = ("person noun", "thing noun", "mass noun")
 

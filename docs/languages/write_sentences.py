@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from weatherglass.languages import LANGUAGES
-from weatherglass.languages.base import NO_WORDS, filled
-from weatherglass.languages.inflected import InflectedLanguage
+from weatherglass.languages.base import NO_WORDS, InflectedLanguage, filled
 
 UNKNOWN = {
     "de": ["Kranich", "Zwerg", "wackelig", "wackeln"],

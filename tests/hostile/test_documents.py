@@ -25,8 +25,7 @@ from weatherglass.encoders import load_encoder
 from weatherglass.encoders.scores import read_log_probabilities, read_sentence_scores
 from weatherglass.errors import WeatherglassError
 from weatherglass.gate.rules import load_rules
-from weatherglass.languages.lexicon import find_lexicon
-from weatherglass.languages.wordnet import PARTS, WordNet, load_synonyms
+from weatherglass.languages.lexicon import PARTS, WordNet, find_lexicon, load_synonyms
 from weatherglass.mitigation import read_model
 from weatherglass.mitigation.lists import class_list, pair_list, word_list
 from weatherglass.mitigation_evaluation.cost import read_similarity

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from weatherglass.languages import LANGUAGES
-from weatherglass.languages.base import NO_WORDS, Lexicon, filled
+from weatherglass.languages.base import NO_WORDS, WordForms, filled
 from weatherglass.languages.fr import regular_plural
 
 FRENCH = LANGUAGES.get("fr")
 
 
-def sentences(word: str, stated: Lexicon = NO_WORDS) -> list[str]:
+def sentences(word: str, stated: WordForms = NO_WORDS) -> list[str]:
     reading = FRENCH.read_word(word, stated, NO_WORDS)
     made = (filled(template, reading.slots) for template in FRENCH.templates(reading.word_class))
     return [sentence for sentence in made if sentence]
@@ -62,17 +62,17 @@ def test_sentences_that_no_speaker_would_write_are_mended_or_refused(
 
 
 def test_a_noun_that_is_stated_to_be_plural_stays_plural_although_its_singular_is_known() -> None:
-    made = sentences("nombres", Lexicon({"nombres": "plural noun"}))
+    made = sentences("nombres", WordForms({"nombres": "plural noun"}))
     assert "Ce sont des nombres." in made
     assert all("nombres" in sentence for sentence in made)
 
 
 def test_before_h_the_article_has_to_be_known() -> None:
-    stated = Lexicon({"hangar": "thing noun"}, {"gender": {"hangar": "m"}})
+    stated = WordForms({"hangar": "thing noun"}, {"gender": {"hangar": "m"}})
     assert not any(
         sentence.lower().startswith(("le hangar", "l'hangar")) for sentence in sentences("hangar", stated)
     )
-    aspirated = Lexicon(stated.classes, {**stated.forms, "elision": {"hangar": "no"}})
+    aspirated = WordForms(stated.classes, {**stated.forms, "elision": {"hangar": "no"}})
     assert "Le hangar est ici." in sentences("hangar", aspirated)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from weatherglass.languages import LANGUAGES
-from weatherglass.languages.base import NO_WORDS, Lexicon, filled
+from weatherglass.languages.base import NO_WORDS, WordForms, filled
 
 GERMAN = LANGUAGES.get("de")
 
 
-def sentences(word: str, stated: Lexicon = NO_WORDS) -> list[str]:
+def sentences(word: str, stated: WordForms = NO_WORDS) -> list[str]:
     reading = GERMAN.read_word(word, stated, NO_WORDS)
     made = (filled(template, reading.slots) for template in GERMAN.templates(reading.word_class))
     return [sentence for sentence in made if sentence]
@@ -77,20 +77,20 @@ def test_a_noun_of_unknown_gender_stands_only_in_templates_that_need_none() -> N
 
 
 def test_a_noun_that_may_be_abstract_is_a_topic_and_stands_nowhere() -> None:
-    stated = Lexicon({}, {"gender": {"Kranich": "m"}, "plural": {"Kranich": "Kraniche"}})
+    stated = WordForms({}, {"gender": {"Kranich": "m"}, "plural": {"Kranich": "Kraniche"}})
     made = sentences("Kranich", stated)
     assert {"Das Thema ist der Kranich.", "Das Thema sind die Kraniche."} <= set(made)
     assert not any("ist hier" in sentence or "sind hier" in sentence for sentence in made)
 
 
 def test_stated_gender_and_plural_open_the_other_templates() -> None:
-    stated = Lexicon({"Bär": "thing noun"}, {"gender": {"Bär": "m"}, "plural": {"Bär": "Bären"}})
+    stated = WordForms({"Bär": "thing noun"}, {"gender": {"Bär": "m"}, "plural": {"Bär": "Bären"}})
     made = sentences("Bär", stated)
     assert {"Das ist ein Bär.", "Die Bären sind hier.", "Das kommt von den Bären."} <= set(made)
     assert not any(
         sentence.startswith("Es gibt") for sentence in made
     )  # einen Bär or einen Bären? It is not stated.
-    weak = Lexicon(stated.classes, {**stated.forms, "accusative": {"Bär": "Bären"}})
+    weak = WordForms(stated.classes, {**stated.forms, "accusative": {"Bär": "Bären"}})
     assert "Es gibt einen Bären." in sentences("Bär", weak)
 
 

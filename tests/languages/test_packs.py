@@ -14,7 +14,7 @@ from weatherglass.catalogue import sentence_test
 from weatherglass.encoders import load_encoder
 from weatherglass.errors import CatalogueError, SpecError
 from weatherglass.languages import LANGUAGES
-from weatherglass.languages.base import Lexicon, Reading
+from weatherglass.languages.base import WordForms, WordReading
 from weatherglass.languages.tokenise import treebank
 
 
@@ -29,11 +29,11 @@ class Esperanto:
     def word_classes(self) -> list[str]:
         return ["noun"]
 
-    def read_word(self, word: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Reading:
+    def read_word(self, word: str, file_lexicon: WordForms, catalogue_lexicon: WordForms) -> WordReading:
         del file_lexicon
         assert not catalogue_lexicon.classes  # the words of the catalogue are English
         slots = {"word": word, "words": word + "j"}
-        return Reading(word, "noun", "all words are nouns", slots, ", ".join(slots.values()), False)
+        return WordReading(word, "noun", "all words are nouns", slots, ", ".join(slots.values()), False)
 
     def form_names(self) -> list[str]:
         return []

@@ -8,8 +8,7 @@ import pytest
 from docs.languages.write_sentences import sentences
 
 from weatherglass.languages import LANGUAGES
-from weatherglass.languages.base import NO_WORDS, base_name, slot_names
-from weatherglass.languages.inflected import InflectedLanguage
+from weatherglass.languages.base import NO_WORDS, InflectedLanguage, base_name, slot_names
 
 FOLDER = Path(__file__).parents[2] / "docs" / "languages"
 OPEN_CLASSES = ("given name", "adjective", "mass noun", "verb", "person noun", "thing noun")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from weatherglass.languages import LANGUAGES
-from weatherglass.languages.base import NO_WORDS, Lexicon, filled
+from weatherglass.languages.base import NO_WORDS, WordForms, filled
 from weatherglass.languages.es import begins_with_stressed_a, regular_plural
 
 SPANISH = LANGUAGES.get("es")
 
 
-def sentences(word: str, stated: Lexicon = NO_WORDS) -> list[str]:
+def sentences(word: str, stated: WordForms = NO_WORDS) -> list[str]:
     reading = SPANISH.read_word(word, stated, NO_WORDS)
     made = (filled(template, reading.slots) for template in SPANISH.templates(reading.word_class))
     return [sentence for sentence in made if sentence]
@@ -62,9 +62,9 @@ def test_events_are_no_thing_nouns_because_they_take_ser(word: str) -> None:
 
 
 def test_gender_is_asked_for_and_not_guessed_from_the_ending() -> None:
-    stated = Lexicon({"foto": "thing noun"})
+    stated = WordForms({"foto": "thing noun"})
     assert not any("un foto" in sentence or "el foto" in sentence for sentence in sentences("foto", stated))
-    assert "La foto está aquí." in sentences("foto", Lexicon(stated.classes, {"gender": {"foto": "f"}}))
+    assert "La foto está aquí." in sentences("foto", WordForms(stated.classes, {"gender": {"foto": "f"}}))
 
 
 @pytest.mark.parametrize("word", ["agua", "hacha", "aula", "águila", "ave", "hambre", "área"])

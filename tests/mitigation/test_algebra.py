@@ -10,15 +10,11 @@ import pytest
 from tests.messages import naming
 
 from weatherglass.arrays import Matrix, unit_length
-from weatherglass.mitigation.all_but_the_top import AllButTheTop
 from weatherglass.mitigation.base import Steps, projection
-from weatherglass.mitigation.double_hard import DoubleHard
-from weatherglass.mitigation.hard_debias import HardDebias
-from weatherglass.mitigation.inlp import Inlp, classifier_directions
-from weatherglass.mitigation.leace import Leace
+from weatherglass.mitigation.centring import AllButTheTop
+from weatherglass.mitigation.debiasing import DoubleHard, HardDebias, SentenceDebias
+from weatherglass.mitigation.erasure import Inlp, Leace, MeanDifference, classifier_directions
 from weatherglass.mitigation.lists import Classes
-from weatherglass.mitigation.mean_difference import MeanDifference
-from weatherglass.mitigation.sentence_debias import SentenceDebias
 
 WIDTH = 12
 MALE, FEMALE = tuple(f"m{n}" for n in range(9)), tuple(f"f{n}" for n in range(9))

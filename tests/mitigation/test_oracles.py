@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from weatherglass.arrays import unit_length
-from weatherglass.mitigation.hard_debias import HardDebias
-from weatherglass.mitigation.leace import erasure
+from weatherglass.mitigation.debiasing import HardDebias
+from weatherglass.mitigation.erasure import erasure
 
 ORACLES: dict[str, Any] = json.loads(
     (Path(__file__).parents[1] / "oracles" / "mitigation.json").read_text(encoding="utf-8")

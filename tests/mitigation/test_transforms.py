@@ -16,7 +16,7 @@ from weatherglass.audit.encode import encode_texts
 from weatherglass.audit.plan import PlannedModel
 from weatherglass.errors import EncoderError, SpecError, UnknownNameError
 from weatherglass.mitigation import read_model
-from weatherglass.mitigation.centre import Centre
+from weatherglass.mitigation.centring import Centre
 from weatherglass.parallel import InProcess
 from weatherglass.progress import Silent
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from weatherglass.parallel.shares import UnitProgress, reported_in_file
+from weatherglass.parallel.base import UnitProgress, reported_in_file
 
 
 class Recorded:
@@ -49,7 +49,7 @@ def test_a_unit_that_begins_again_does_not_move_the_progress_back(tmp_path: Path
 
 
 def test_the_files_are_read_while_the_block_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weatherglass.parallel.shares.EVERY", 0.001)
+    monkeypatch.setattr("weatherglass.parallel.base.EVERY", 0.001)
     progress, target = Recorded(), tmp_path / "one"
     with UnitProgress(progress, [target], in_process=False), reported_in_file(target) as report:
         report(0.5)

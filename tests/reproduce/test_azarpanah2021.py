@@ -17,7 +17,7 @@ from weatherglass.api.audits import run
 from weatherglass.audit.results import Result
 from weatherglass.cli import app
 from weatherglass.errors import WeatherglassError
-from weatherglass.languages.wordnet import load_synonyms
+from weatherglass.languages.lexicon import load_synonyms
 from weatherglass.metrics.weat.association import Association
 from weatherglass.reproduce import azarpanah2021
 from weatherglass.reproduce.azarpanah2021 import (

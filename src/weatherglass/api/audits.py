@@ -99,7 +99,7 @@ def run(
         selected, by_name = (under_profile(some, chosen.profile) for some in (selected, by_name))
     synonyms = chosen.synonyms or {}
     if isinstance(synonyms, str):
-        from weatherglass.languages.wordnet import load_synonyms
+        from weatherglass.languages.lexicon import load_synonyms
 
         synonyms = load_synonyms(synonyms)
     members, families = expand_families(models)

@@ -12,7 +12,7 @@ from weatherglass.catalogue.published import lexicon
 from weatherglass.catalogue.test import ElementSet
 from weatherglass.errors import CatalogueError, output_error
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
-from weatherglass.languages.inflected import InflectedLanguage
+from weatherglass.languages.base import InflectedLanguage
 from weatherglass.languages.known import LISTED, is_listed, scripts
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.documents import reading_document

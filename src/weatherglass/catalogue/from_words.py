@@ -20,7 +20,7 @@ from weatherglass.catalogue.sentences import in_sentences, read_templates
 from weatherglass.catalogue.test import Element, ElementSet, Test, distinct, overlaps, set_roles
 from weatherglass.errors import CatalogueError
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
-from weatherglass.languages.base import Lexicon
+from weatherglass.languages.base import WordForms
 from weatherglass.registry import unknown
 from weatherglass.warnings import Warning
 
@@ -114,7 +114,9 @@ def sentences_of(
     if given.context != "word":
         raise CatalogueError(f"test '{given.name}' is in sentences already: its context is {given.context}")
     known = {word for element_set in given.sets for word in element_set.words}
-    stated = Lexicon({word: _known_word(given, word, known, each) for word, each in (classes or {}).items()})
+    stated = WordForms(
+        {word: _known_word(given, word, known, each) for word, each in (classes or {}).items()}
+    )
     own = None
     if templates is not None:
         listed = [templates] if isinstance(templates, str) else list(templates)

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any, cast
 
 from weatherglass.catalogue.test import Context, Element, ElementSet, Test, overlaps
-from weatherglass.languages.base import Lexicon, capitalised
+from weatherglass.languages.base import WordForms, capitalised
 from weatherglass.languages.en import Forms, regular_article, regular_plural, sentences
 from weatherglass.storage.documents import shipped_toml
 
@@ -90,12 +90,12 @@ def word_set(named: str | Mapping[str, str]) -> ElementSet:
 
 
 @cache
-def lexicon() -> Lexicon:
+def lexicon() -> WordForms:
     """Return every word of the catalogue with its class, and the irregular word forms."""
     words = shipped_toml("weatherglass.languages.en", "words")
     classes = {word: entry["class"] for entry in table("sets").values() for word in entry["words"]}
     classes |= {word: word_class for word_class, members in words["classes"].items() for word in members}
-    return Lexicon(classes, {form: words[form] for form in ("singular", "plural", "article")})
+    return WordForms(classes, {form: words[form] for form in ("singular", "plural", "article")})
 
 
 def reference(key: str) -> str:

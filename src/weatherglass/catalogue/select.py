@@ -25,7 +25,7 @@ from weatherglass.catalogue.sentences import in_sentences
 from weatherglass.catalogue.test import Test
 from weatherglass.catalogue.toml_format import read_test_file, read_toml, to_toml
 from weatherglass.errors import CatalogueError, UnknownNameError
-from weatherglass.languages.base import NO_WORDS, Reading
+from weatherglass.languages.base import NO_WORDS, WordReading
 from weatherglass.registry import checked_text, described, did_you_mean, shown
 from weatherglass.storage.reading import exists, user_path
 from weatherglass.storage.tables import NOT_READ, TABLES
@@ -218,7 +218,7 @@ def _matches(pattern: str, path_pattern: str) -> Iterator[tuple[str, str]]:
         raise UnknownNameError(f"no test matches '{pattern}' (see: weatherglass tests list)")
 
 
-def sentence_test(name_or_path: str | Path) -> tuple[Test, list[Reading]]:
+def sentence_test(name_or_path: str | Path) -> tuple[Test, list[WordReading]]:
     """Return a word-level test as sentences in its language, and the class and forms found for each word.
 
     A test whose file has templates keeps its name; any other test becomes `sent-NAME`.

@@ -13,16 +13,16 @@ from weatherglass.catalogue.test import Element, ElementSet, Test, distinct, ove
 from weatherglass.errors import CatalogueError
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
 from weatherglass.languages.base import (
+    ANY_WORD,
     NO_WORDS,
     STATED,
     Language,
-    Lexicon,
-    Reading,
+    WordForms,
+    WordReading,
     base_name,
     filled,
     slot_names,
 )
-from weatherglass.languages.inflected import ANY_WORD
 from weatherglass.registry import suggestion
 from weatherglass.warnings import Warning
 
@@ -130,8 +130,8 @@ def _read_fillings(source: Source, key: str, value: object) -> dict[str, list[st
 
 
 def in_sentences(
-    test: Test, stated: Lexicon, own_templates: Sequence[Template] | None = None, name: str | None = None
-) -> tuple[Test, list[Reading]]:
+    test: Test, stated: WordForms, own_templates: Sequence[Template] | None = None, name: str | None = None
+) -> tuple[Test, list[WordReading]]:
     """Return the test with every word in its templates, and the class and forms found for each word.
 
     Args:
@@ -151,7 +151,7 @@ def in_sentences(
             "file"
         )
     templates = pack_templates(pack) if pack and own_templates is None else own_templates or []
-    readings: dict[str, Reading] = {}
+    readings: dict[str, WordReading] = {}
     elements: dict[str, list[Element]] = {}
     lacking: dict[str, list[str]] = {}
     for word in dict.fromkeys(word for words in test.sets for word in words.words):
@@ -197,8 +197,8 @@ def pack_templates(pack: Language) -> list[Template]:
 
 
 def _read_word(
-    word: str, stated: Lexicon, language: str, pack: Language | None, own_templates: bool
-) -> Reading:
+    word: str, stated: WordForms, language: str, pack: Language | None, own_templates: bool
+) -> WordReading:
     """Find the class and forms of a word with the language pack and add the forms that only the file states; without a
     pack, use the file alone.
     """
@@ -212,14 +212,14 @@ def _read_word(
                 raise
         else:
             slots = {**own, **reading.slots}
-            return Reading(
+            return WordReading(
                 word, reading.word_class, reading.reason, slots, reading.shown_forms, reading.forms_known
             )
     word_class = stated.classes.get(word, ANY_WORD)
-    return Reading(word, word_class, STATED, {**own, "word": word.strip()}, ", ".join(own.values()))
+    return WordReading(word, word_class, STATED, {**own, "word": word.strip()}, ", ".join(own.values()))
 
 
-def _missing_forms(reading: Reading, templates: Iterable[str], needed: Mapping[str, str]) -> list[str]:
+def _missing_forms(reading: WordReading, templates: Iterable[str], needed: Mapping[str, str]) -> list[str]:
     """Return the forms that a word lacks, so that templates of its class skip it.
 
     A slot for other words of the class does not count: "ils" lacks no form because a template has a slot for "elle".
@@ -234,7 +234,7 @@ def _missing_forms(reading: Reading, templates: Iterable[str], needed: Mapping[s
     return list(asked)
 
 
-def _nothing_fits(test: Test, reading: Reading, lacking: Mapping[str, list[str]], fitting: bool) -> str:
+def _nothing_fits(test: Test, reading: WordReading, lacking: Mapping[str, list[str]], fitting: bool) -> str:
     forms = [form for form, words in lacking.items() if reading.word in words]
     if not fitting or not forms:
         return (
@@ -247,7 +247,7 @@ def _nothing_fits(test: Test, reading: Reading, lacking: Mapping[str, list[str]]
     )
 
 
-def _warnings(readings: Iterable[Reading], lacking: Mapping[str, Sequence[str]]) -> list[Warning]:
+def _warnings(readings: Iterable[WordReading], lacking: Mapping[str, Sequence[str]]) -> list[Warning]:
     """Return warnings about words whose class or forms are unknown."""
     unclassed = [
         reading.word for reading in readings if reading.word_class == ANY_WORD and reading.reason != STATED

@@ -36,7 +36,7 @@ from weatherglass.catalogue.test import (
 )
 from weatherglass.errors import CatalogueError, UnknownNameError
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
-from weatherglass.languages.base import NO_WORDS, Language, Lexicon
+from weatherglass.languages.base import NO_WORDS, Language, WordForms
 from weatherglass.registry import did_you_mean, suggestion
 from weatherglass.storage.documents import parsed_toml, reading_document
 from weatherglass.warnings import Warning
@@ -71,7 +71,7 @@ class TestFile:
 
     test: Test
     """The test before its words are inserted into templates."""
-    lexicon: Lexicon
+    lexicon: WordForms
     """The classes and forms of words that the file states."""
     templates: list[Template] | None = None
     """The sentence templates of the file; None if it has none."""
@@ -390,7 +390,7 @@ class _Classes:
 
 def _read_words(
     source: Source, entry: object, stated: dict[str, str], present: set[str], classes: _Classes
-) -> Lexicon:
+) -> WordForms:
     """Read the table [words]; classes in it override those that the sets state."""
     known_forms = classes.pack.form_names() if classes.pack else []
     keys = ["classes", *known_forms]
@@ -404,7 +404,7 @@ def _read_words(
         for word, word_class in _grouped(source, "words.classes", entry.get("classes", {}), present).items()
     }
     forms = {key: _read_form(source, key, entry[key], present, classes) for key in entry if key != "classes"}
-    return Lexicon({**stated, **listed}, forms)
+    return WordForms({**stated, **listed}, forms)
 
 
 def _read_form(
@@ -443,7 +443,7 @@ def _grouped(source: Source, key: str, entry: Mapping[str, Any], present: set[st
 
 
 def _read_templates(
-    source: Source, content: Mapping[str, Any], language: str, stated: Lexicon, classes: _Classes
+    source: Source, content: Mapping[str, Any], language: str, stated: WordForms, classes: _Classes
 ) -> list[Template] | None:
     """Return the templates of the file, then of the files that it names, then of the pack; None if there are none."""
     if "template" not in content and "templates" not in content:
@@ -477,7 +477,7 @@ def _read_templates(
     return list(dict.fromkeys(templates))
 
 
-def _check_form_names(source: Source, stated: Lexicon, classes: _Classes, used: Iterable[str]) -> None:
+def _check_form_names(source: Source, stated: WordForms, classes: _Classes, used: Iterable[str]) -> None:
     """Refuse a form under [words] that neither the pack knows nor a template uses."""
     known = ["classes", *(classes.pack.form_names() if classes.pack else ()), *used]
     _no_other_keys(source, "words.", stated.forms, known)

@@ -29,7 +29,7 @@ from weatherglass.warnings import Warning, described
 if TYPE_CHECKING:
     from weatherglass.catalogue import ElementSet, Test
     from weatherglass.catalogue.imports import Import
-    from weatherglass.languages.base import Reading
+    from weatherglass.languages.base import WordReading
 
 app = CommandGroup("tests", help="List, show, check, import and export tests, and make sentences from words.")
 LANGUAGE = listed("languages:LANGUAGES")
@@ -450,7 +450,7 @@ def _print_notes(imported: Import) -> None:
             complain(f"note: {each.test.name}: {note}")
 
 
-def _print_readings(readings: Sequence[Reading]) -> None:
+def _print_readings(readings: Sequence[WordReading]) -> None:
     if not readings:
         return
     rows = [[one.word, one.word_class, one.shown_forms, one.reason] for one in readings]

@@ -14,7 +14,7 @@ from weatherglass.encoders.base import Asked, Encoding, Model, Observations, Wha
 from weatherglass.encoders.vectors import VectorEncoder
 from weatherglass.errors import WeatherglassError
 from weatherglass.languages.known import listed_words
-from weatherglass.vectors.on_disk import release_memory
+from weatherglass.vectors.collector import release_memory
 
 KEPT = 50_000
 """Number of encoded texts that are kept in memory for each model."""

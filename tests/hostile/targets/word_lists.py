@@ -110,7 +110,7 @@ def _finite_scores(_sample: Sample, _before: Reading, after: Reading, _kind: str
 
 
 def _synonyms(path: Path) -> Reading:
-    from weatherglass.languages.wordnet import load_synonyms
+    from weatherglass.languages.lexicon import load_synonyms
 
     return Reading(load_synonyms(path))
 
@@ -123,7 +123,7 @@ def _facts(path: Path) -> Reading:
 
 
 def _wordnet(path: Path) -> Reading:
-    from weatherglass.languages.wordnet import WordNet, read_synonyms
+    from weatherglass.languages.lexicon import WordNet, read_synonyms
 
     return Reading((WordNet(path).senses("geese"), read_synonyms(path)))
 

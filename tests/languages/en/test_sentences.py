@@ -13,7 +13,7 @@ from tests.messages import naming
 from weatherglass.catalogue import export_test, load_test, read_toml, sentence_test, to_toml
 from weatherglass.catalogue.published import lexicon
 from weatherglass.errors import CatalogueError
-from weatherglass.languages.base import Lexicon
+from weatherglass.languages.base import WordForms
 from weatherglass.languages.en import (
     Forms,
     guess_class,
@@ -30,7 +30,7 @@ WriteJsonl = Callable[..., Path]
 WriteToml = Callable[[str], Path]
 
 GUESSES = shipped_toml("weatherglass.languages.en", "guesses")
-NOTHING_STATED = Lexicon()
+NOTHING_STATED = WordForms()
 UNCUT = ["weat1", "weat3b", "weat6", "weat6b", "weat10", "angry_black_woman_stereotype_b"]
 
 

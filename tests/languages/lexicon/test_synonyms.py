@@ -9,7 +9,7 @@ from tests.messages import naming
 
 from weatherglass.catalogue import load_tests
 from weatherglass.errors import CatalogueError, UnknownNameError
-from weatherglass.languages.wordnet import load_synonyms
+from weatherglass.languages.lexicon import load_synonyms
 
 TESTS = [f"weat{number}" for number in range(1, 11)]
 
@@ -95,7 +95,7 @@ def test_wordnet_is_found_where_the_environment_says(
 
 
 def test_without_wordnet_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weatherglass.languages.wordnet.find_wordnet", lambda: None)
+    monkeypatch.setattr("weatherglass.languages.lexicon.find_wordnet", lambda: None)
     with pytest.raises(UnknownNameError, match=naming("WordNet", "wordnet-base", "--synonyms catalogue")):
         load_synonyms("wordnet")
 

@@ -11,8 +11,7 @@ from tests.messages import in_order, naming
 
 from weatherglass.errors import CorpusError, WeatherglassError
 from weatherglass.languages import lexicon as dictionaries
-from weatherglass.languages.lexicon import Lexicon, find_lexicon
-from weatherglass.languages.wordnet import WordNet, find_wordnet
+from weatherglass.languages.lexicon import Lexicon, WordNet, find_lexicon, find_wordnet
 from weatherglass.reliability.regression import features
 from weatherglass.reliability.regression.features import (
     embedding_stability,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from weatherglass.languages.base import Lexicon
-from weatherglass.languages.inflected import ANY_WORD, InflectedLanguage, back_to
+from weatherglass.languages.base import ANY_WORD, InflectedLanguage, WordForms, back_to
 
 INDEFINITE = {"m": "ein", "f": "eine", "n": "ein"}
 DEFINITE = {"m": "der", "f": "die", "n": "das"}
@@ -61,7 +60,7 @@ class German(InflectedLanguage):
         """Return the forms as readable text, such as "der Arzt, Ärzte"."""
         return ", ".join(slots[slot] for slot in ("der word", "words") if slot in slots)
 
-    def read_lexicon(self, content: Mapping[str, Any]) -> Lexicon:
+    def read_lexicon(self, content: Mapping[str, Any]) -> WordForms:
         """Read nouns with class, gender, plural and (for weak nouns) accusative, and other words with their class."""
         classes: dict[str, str] = {}
         forms: dict[str, dict[str, str]] = {"gender": {}, "plural": {}, "accusative": {}, "case": {}}
@@ -79,7 +78,7 @@ class German(InflectedLanguage):
         for case, words in content["case"].items():
             forms["case"] |= dict.fromkeys(words, case)
         forms["singular"] = back_to(forms["plural"], classes)
-        return Lexicon(classes, forms)
+        return WordForms(classes, forms)
 
 
 def dative_plural(plural: str) -> str | None:

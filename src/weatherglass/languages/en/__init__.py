@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, Protocol, cast
 
 from weatherglass.errors import CatalogueError
-from weatherglass.languages.base import STATED, Lexicon, Reading, capitalised
+from weatherglass.languages.base import STATED, WordForms, WordReading, capitalised
 from weatherglass.languages.tokenise import treebank
 from weatherglass.storage.documents import shipped_toml
 
@@ -94,7 +94,7 @@ SINGULAR_ENDINGS = ("ss", "us", "is", "ics")
 KNOWN = "known from the catalogue"
 
 
-def read_word(word: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Reading:
+def read_word(word: str, file_lexicon: WordForms, catalogue_lexicon: WordForms) -> WordReading:
     """Return the class and the forms of a word.
 
     Args:
@@ -110,12 +110,12 @@ def read_word(word: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> R
     else:
         word_class, reason = guess_class(word.strip(), catalogue_lexicon)
     forms = word_forms(word, word_class, file_lexicon, catalogue_lexicon)
-    return Reading(
+    return WordReading(
         word, word_class, reason, placeholders(forms), forms.shown, word in catalogue_lexicon.classes
     )
 
 
-def guess_class(word: str, catalogue_lexicon: Lexicon) -> tuple[str, str]:
+def guess_class(word: str, catalogue_lexicon: WordForms) -> tuple[str, str]:
     """Return the class of a word whose class the file does not state, and the reason."""
     guesses = _guesses()
     if word in catalogue_lexicon.classes:
@@ -158,7 +158,7 @@ def _head(word: str) -> str:
     return before_of.split()[-1] if before_of.split() else word
 
 
-def word_forms(word: str, word_class: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Forms:
+def word_forms(word: str, word_class: str, file_lexicon: WordForms, catalogue_lexicon: WordForms) -> Forms:
     """Return singular, plural and article from the file, the catalogue, or the rules of inflect."""
     bare = word.strip()
     if word_class not in NOUNS and word_class in word_classes():
@@ -191,7 +191,7 @@ def _engine() -> _Engine:
     return cast(_Engine, inflect.engine())
 
 
-def _singular(word: str, catalogue_lexicon: Lexicon) -> str:
+def _singular(word: str, catalogue_lexicon: WordForms) -> str:
     """Return the singular of a plural, or else the word; the library alone would change "virus" to "viru"."""
     number = _guesses()["number"]
     head = _head(word)
@@ -249,7 +249,7 @@ class English:
         """Return the templates of a class, in the order of templates.toml."""
         return templates_of(word_class)
 
-    def read_word(self, word: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Reading:
+    def read_word(self, word: str, file_lexicon: WordForms, catalogue_lexicon: WordForms) -> WordReading:
         """Return the class and the forms of a word, which are stated, known or guessed."""
         return read_word(word, file_lexicon, catalogue_lexicon)
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from weatherglass.languages.base import Lexicon
-from weatherglass.languages.inflected import InflectedLanguage, back_to, read_nouns
+from weatherglass.languages.base import InflectedLanguage, WordForms, back_to, read_nouns
 
 ARTICLES = {"m": ("un", "el", "los", "este"), "f": ("una", "la", "las", "esta")}
 ACCENTS = str.maketrans("áéíóú", "aeiou")
@@ -57,7 +56,7 @@ class Spanish(InflectedLanguage):
         article = "un word" if "un word" in slots else "el word"
         return ", ".join(slots[slot] for slot in (article, "los words", "m", "f") if slot in slots)
 
-    def read_lexicon(self, content: Mapping[str, Any]) -> Lexicon:
+    def read_lexicon(self, content: Mapping[str, Any]) -> WordForms:
         """Read nouns with class and gender, adjectives with their feminine, other words, and irregular plurals."""
         classes, gender = read_nouns(content)
         for each, words in content["gender"].items():  # words without a singular
@@ -76,7 +75,7 @@ class Spanish(InflectedLanguage):
             **back_to(feminine, classes),
             **back_to(plurals, classes),
         }
-        return Lexicon(classes, forms)
+        return WordForms(classes, forms)
 
 
 def _noun(word: str, forms: Mapping[str, str]) -> dict[str, str]:

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from weatherglass.languages.base import Lexicon
-from weatherglass.languages.inflected import InflectedLanguage, back_to, read_nouns
+from weatherglass.languages.base import InflectedLanguage, WordForms, back_to, read_nouns
 from weatherglass.languages.tokenise import APOSTROPHES, word_tokens
 
 VOWELS = "aàâäæeéèêëiîïoôöœuùûü"
@@ -61,7 +60,7 @@ class French(InflectedLanguage):
         """Return words and punctuation marks; an elided word forms a token with its apostrophe, as in l' homme."""
         return [piece for token in word_tokens(text) for piece in _cut_elision(token)]
 
-    def read_lexicon(self, content: Mapping[str, Any]) -> Lexicon:
+    def read_lexicon(self, content: Mapping[str, Any]) -> WordForms:
         """Read nouns with class and gender, adjectives with their feminine, other words, and irregular plurals."""
         classes, gender = read_nouns(content)
         feminine = {word: form or word for word, form in content["adjectives"].items()}
@@ -77,7 +76,7 @@ class French(InflectedLanguage):
             **back_to(feminine, classes),
             **back_to(plurals, classes),
         }
-        return Lexicon(classes, forms)
+        return WordForms(classes, forms)
 
 
 def _noun(word: str, forms: Mapping[str, str]) -> dict[str, str]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from weatherglass.errors import MissingExtraError, has_no_room
 from weatherglass.parallel import Backend
-from weatherglass.parallel.shares import Report, UnitProgress, reported_in_file
+from weatherglass.parallel.base import Report, UnitProgress, reported_in_file
 from weatherglass.progress import Progress, Silent, spoken_duration
 from weatherglass.reliability.corpus import Corpus, open_corpus
 from weatherglass.reliability.training.embedding import (

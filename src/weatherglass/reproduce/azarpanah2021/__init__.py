@@ -22,7 +22,7 @@ from weatherglass.api.audits import run
 from weatherglass.audit.results import Result
 from weatherglass.audit.run import Run
 from weatherglass.encoders import DEFAULT_MODEL, resolve_spec
-from weatherglass.languages.wordnet import Synonyms, load_synonyms
+from weatherglass.languages.lexicon import Synonyms, load_synonyms
 from weatherglass.metrics.weat.association import Association, select_associations
 from weatherglass.progress import Progress
 from weatherglass.reproduce import specs_by_name

@@ -22,7 +22,7 @@ from weatherglass.audit.plan import PlannedModel
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.test import ElementSet, Test
 from weatherglass.errors import UnitError
-from weatherglass.languages.wordnet import Synonyms
+from weatherglass.languages.lexicon import Synonyms
 from weatherglass.metrics.weat.association import STATISTICS, Association
 from weatherglass.metrics.weat.covariance import (
     GAP_PER_DIMENSION_IN_FOLDS,

@@ -1,6 +1,4 @@
-"""Centre vectors and remove their first principal directions with all-but-the-top (Mu & Viswanath 2018, algorithm
-1).
-"""
+"""Centre vectors, and remove their first principal directions (Mu & Viswanath 2018)."""
 
 from __future__ import annotations
 
@@ -8,9 +6,41 @@ from dataclasses import dataclass
 
 from weatherglass.arrays import Matrix
 from weatherglass.encoders.spec import Spec
-from weatherglass.mitigation.base import Steps, projection
+from weatherglass.mitigation.base import Steps, projection, subtraction
 from weatherglass.mitigation.fitting import known_rows, nothing_left, partly_known, span
-from weatherglass.mitigation.lists import NEUTRAL, content_hash, word_list
+from weatherglass.mitigation.lists import CATALOGUE, NEUTRAL, content_hash, word_list
+
+
+@dataclass(frozen=True, slots=True)
+class Centre:
+    """Subtract the mean of a list's vectors, which is step 1 of the paper and the simplest baseline."""
+
+    source: str
+    words: tuple[str, ...]
+
+    @classmethod
+    def from_spec(cls, spec: Spec) -> Centre:
+        """Read `centre?on=catalogue|neutral|FILE`; a file has one word per line."""
+        options = spec.reader()
+        source = options.text("on", CATALOGUE)
+        options.done()
+        return cls(source, word_list(source))
+
+    @property
+    def name(self) -> str:
+        return f"centre?on={self.source}"
+
+    def texts(self) -> tuple[str, ...]:
+        return self.words
+
+    def identity(self) -> str:
+        """Return a hash of the words; their source does not matter."""
+        return content_hash("centre", *self.words)
+
+    def fit(self, vectors: Matrix) -> Steps:
+        rows = known_rows(self.name, self.words, vectors, least=1)
+        return Steps((subtraction(rows.mean(axis=0)),), partly_known(len(rows), len(self.words), "words"))
+
 
 PER_COMPONENT = 100
 """The number of dimensions per removed direction, which is the paper's rule."""
@@ -18,7 +48,7 @@ PER_COMPONENT = 100
 
 @dataclass(frozen=True, slots=True)
 class AllButTheTop:
-    """Map v to v − mean − Σ (uᵢ·v) uᵢ, with the mean and the principal directions of a list of frequent words."""
+    """Map v to v − mean − Σ (uᵢ·v) uᵢ, with the mean and principal directions of frequent words (algorithm 1)."""
 
     source: str
     words: tuple[str, ...]
