@@ -28,7 +28,7 @@ from scipy.special import ndtr
 
 from weatherglass.arrays import Matrix
 from weatherglass.ranking.compare import GroupComparison, compare_groups
-from weatherglass.ranking.judge import judge
+from weatherglass.ranking.ranking import judge
 from weatherglass.ranking.scores import Scores
 from weatherglass.ranking.texts import NameGroup
 from weatherglass.stats.selection import p_of_copies, standing_among_copies

@@ -103,7 +103,7 @@ def test_without_a_name_the_library_that_is_installed_is_used(
     from importlib.util import find_spec
 
     monkeypatch.setattr(
-        "weatherglass.report.notebook.find_spec", lambda name: None if name in hidden else find_spec(name)
+        "weatherglass.report.show.find_spec", lambda name: None if name in hidden else find_spec(name)
     )
     assert type(run.to_frame()).__module__.startswith("pandas")
     with pytest.raises(MissingExtraError, match="pip install polars"):

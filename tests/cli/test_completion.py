@@ -16,7 +16,7 @@ from tests.cli.commands import LEAVES
 import weatherglass
 from weatherglass.catalogue import list_tests
 from weatherglass.cli import app
-from weatherglass.cli.completion import STARTUP, Choice
+from weatherglass.cli.options import STARTUP, Choice
 from weatherglass.errors import OutputError
 from weatherglass.stats.multiplicity import CORRECTIONS
 

@@ -19,9 +19,8 @@ from tests.cli.commands import CONTEXT, LEAVES
 from weatherglass.audit.settings import HOW_P, MARKS, Settings
 from weatherglass.cli import COMMANDS, app
 from weatherglass.cli.command import first_paragraph
-from weatherglass.cli.completion import Choice
 from weatherglass.cli.errors import EXIT_CODES
-from weatherglass.cli.options import OUTPUT
+from weatherglass.cli.options import OUTPUT, Choice
 from weatherglass.cli.run import GATE, WHAT
 
 GROUPS = [(), *sorted({words[:-1] for words in LEAVES} - {()})]

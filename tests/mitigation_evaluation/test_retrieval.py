@@ -12,7 +12,7 @@ from tests.messages import naming
 import weatherglass as wg
 from weatherglass.api.mitigated_rankings import rankings_before_after, retrieval_before_after
 from weatherglass.errors import CatalogueError
-from weatherglass.mitigation_evaluation.retrieval import CUTOFF, ndcg, read_relevance, retrieval_cost
+from weatherglass.mitigation_evaluation.cost import CUTOFF, ndcg, read_relevance, retrieval_cost
 from weatherglass.parallel import backend
 from weatherglass.progress import Silent
 from weatherglass.ranking.texts import read_materials

@@ -25,8 +25,7 @@ from weatherglass.encoders import load_encoder
 from weatherglass.errors import UnknownNameError, WeatherglassError
 from weatherglass.multiverses.choices import select_tests, word_lists
 from weatherglass.report.measures import SOFT
-from weatherglass.report.multiverse import curve_as_text, lists_of
-from weatherglass.report.multiverse.page import curve, write_curve
+from weatherglass.report.multiverse import curve, curve_as_text, lists_of, write_curve
 
 Array = NDArray[np.float64]
 CAREER = ("weat6", "sent-weat6")

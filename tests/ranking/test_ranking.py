@@ -25,8 +25,7 @@ from weatherglass.encoders.base import Asked, Coverage, Encoder, Input, text_of
 from weatherglass.errors import WeatherglassError
 from weatherglass.ranking.change import RankChange, compare_rankings
 from weatherglass.ranking.compare import OVERALL, REST, GroupComparison
-from weatherglass.ranking.judge import CONTEXTS, ONE_NAME, OTHER_SLOTS, judge
-from weatherglass.ranking.ranking import load_ranking, parse_top
+from weatherglass.ranking.ranking import CONTEXTS, ONE_NAME, OTHER_SLOTS, judge, load_ranking, parse_top
 from weatherglass.ranking.texts import NO_TOPIC
 from weatherglass.stats import Outcome
 from weatherglass.stats.win_rate import Contexts, win_rate

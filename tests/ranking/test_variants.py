@@ -14,8 +14,7 @@ import pytest
 
 import weatherglass as wg
 from weatherglass.errors import CatalogueError, WeatherglassError
-from weatherglass.ranking.compare import OVERALL
-from weatherglass.ranking.compare_variants import compare_variants
+from weatherglass.ranking.compare import OVERALL, compare_variants
 from weatherglass.ranking.ranking import load_ranking
 from weatherglass.ranking.scores import Scores
 from weatherglass.ranking.texts import NameGroup, Text

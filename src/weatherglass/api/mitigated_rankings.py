@@ -13,8 +13,8 @@ from weatherglass.audit.encode import observe
 from weatherglass.audit.plan import PlannedModel
 from weatherglass.encoders.base import Input
 from weatherglass.errors import EncoderError, WeatherglassError
+from weatherglass.mitigation_evaluation.cost import RelevanceSet, retrieval_cost
 from weatherglass.mitigation_evaluation.recovery import BeforeAfter
-from weatherglass.mitigation_evaluation.retrieval import RelevanceSet, retrieval_cost
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
 from weatherglass.ranking.compare import REST

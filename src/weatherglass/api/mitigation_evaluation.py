@@ -42,6 +42,7 @@ from weatherglass.mitigation_evaluation.cost import (
     Vectors,
     installed_sets,
     read_analogies,
+    read_relevance,
     read_similarity,
     recovered_and_cost,
 )
@@ -52,7 +53,6 @@ from weatherglass.mitigation_evaluation.recovery import (
     old_bias,
     random_change,
 )
-from weatherglass.mitigation_evaluation.retrieval import read_relevance
 from weatherglass.mitigation_evaluation.verdict import (
     ENDING,
     Evaluation,

@@ -205,8 +205,7 @@ def _listed(given: Any) -> Sequence[Any]:
 
 def write_folder(finished: Multiverse, folder: Path) -> None:
     """Write multiverse.json, specifications.tsv, a curve per list and model, and the page that shows them."""
-    from weatherglass.report.multiverse import specifications_tsv
-    from weatherglass.report.multiverse.page import write_page
+    from weatherglass.report.multiverse import specifications_tsv, write_page
 
     with writing_into(folder):
         write_checked_json(folder / RECORD, finished.to_json())

@@ -201,7 +201,7 @@ def _models(models: Sequence[PlannedModel]) -> list[dict[str, Any]]:
 def write_folder(found: Ranking, folder: Path) -> None:
     """Write ranking.json, results.tsv, the impact statement and the page."""
     from weatherglass.report.ranking.page import write_page
-    from weatherglass.report.ranking.statement import statement, statement_markdown
+    from weatherglass.report.ranking.writing import statement, statement_markdown
 
     impact = statement(found)
     with writing_into(folder):

@@ -217,7 +217,7 @@ class StudyResult:
         """Return the HTML that a notebook shows, which is the summary, below 50 kB."""
         from html import escape
 
-        from weatherglass.report.notebook import html_table
+        from weatherglass.report.show import html_table
 
         rows = [
             [
@@ -237,7 +237,7 @@ class StudyResult:
             table: the name of the table, such as "summary", "claims", "scores" or "test_retest_words"; see `tables`.
             library: "polars" (the default) or "pandas".
         """
-        from weatherglass.report.notebook import frame_library, to_frame
+        from weatherglass.report.show import frame_library, to_frame
 
         found = self.tables[one_of("table of this study", table, list(self.tables))]
         if frame_library(library) == "polars":
@@ -302,7 +302,7 @@ class StudyResult:
         `apart` is true if the two intervals do not overlap. This is stricter than a test of the change, which would
         need the words of both studies.
         """
-        from weatherglass.report.notebook import to_frame
+        from weatherglass.report.show import to_frame
 
         there = other if isinstance(other, StudyResult) else load_study(other)
         first, second = (_by_condition(each.tables[SUMMARY]) for each in (self, there))

@@ -90,9 +90,9 @@ def _answer(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
 
         click.echo(f"weatherglass {__version__}")
     else:
-        from weatherglass.cli import completion
+        from weatherglass.cli import options
 
-        getattr(completion, param.name or "")()
+        getattr(options, param.name or "")()
     ctx.exit()
 
 

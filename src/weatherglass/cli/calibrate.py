@@ -9,13 +9,15 @@ from typing import Any
 import click
 
 from weatherglass.cli.command import argument, command, flag, option
-from weatherglass.cli.completion import FILE, Choice, listed
 from weatherglass.cli.options import (
+    FILE,
     OUTPUT,
     TEST,
+    Choice,
     alpha_option,
     folder_option,
     json_option,
+    listed,
     quiet_option,
     repeated_metrics,
     where_it_runs,

@@ -10,9 +10,8 @@ from importlib.resources import files
 from typing import Any
 
 from weatherglass.cli.command import argument, command, flag
-from weatherglass.cli.completion import Completed, starting
 from weatherglass.cli.console import print_json, say, table, width_of
-from weatherglass.cli.options import json_option
+from weatherglass.cli.options import Completed, json_option, starting
 from weatherglass.report.layout import Bold, wrapped
 
 WIDTH = 80

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weatherglass.cli.command import CommandGroup, argument, command, file_option
-from weatherglass.cli.completion import Choice
 from weatherglass.cli.console import print_json, say, table, width_of
-from weatherglass.cli.options import MODEL, MODEL_HELP, json_option, quiet_option, repeated_tests
+from weatherglass.cli.options import MODEL, MODEL_HELP, Choice, json_option, quiet_option, repeated_tests
 from weatherglass.errors import WeatherglassError
 from weatherglass.storage.documents import document_text, parsed_json
 

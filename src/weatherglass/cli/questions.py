@@ -9,16 +9,19 @@ from typing import Any
 import click
 
 from weatherglass.cli.command import argument, command, command_line, file_option, flag, option
-from weatherglass.cli.completion import DIR, Choice, comma_separated, listed
 from weatherglass.cli.options import (
+    DIR,
     MODEL,
     MODEL_HELP,
     OUTPUT,
     TEST,
+    Choice,
     alpha_option,
+    comma_separated,
     contexts_options,
     folder_option,
     json_option,
+    listed,
     models_argument,
     quiet_option,
     repeated_tests,

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import click
 
 from weatherglass.cli.command import CommandGroup, argument, command_line, flag, option
-from weatherglass.cli.completion import FILE, listed
 from weatherglass.cli.console import complain, print_json, say, width_of
 from weatherglass.cli.options import (
+    FILE,
     folder_option,
     jobs_option,
     json_option,
+    listed,
     quiet_option,
     repeated_metrics,
     repeated_tests,

@@ -12,9 +12,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weatherglass.cli.command import CommandGroup, argument, command_line, option
-from weatherglass.cli.completion import FILE, Choice
 from weatherglass.cli.console import print_json, say, table, width_of
-from weatherglass.cli.options import MODEL, folder_option, jobs_option, json_option, quiet_option
+from weatherglass.cli.options import (
+    FILE,
+    MODEL,
+    Choice,
+    folder_option,
+    jobs_option,
+    json_option,
+    quiet_option,
+)
 from weatherglass.cli.study import (
     frequent_option,
     named_corpora,

@@ -11,8 +11,8 @@ import click
 
 from weatherglass.audit.settings import Settings
 from weatherglass.cli.command import command, command_line, file_option, flag, option, together
-from weatherglass.cli.completion import DIR
 from weatherglass.cli.options import (
+    DIR,
     OUTPUT,
     contexts_options,
     folder_option,

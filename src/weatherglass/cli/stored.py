@@ -9,11 +9,21 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from weatherglass.cli import completion
 from weatherglass.cli.command import argument, command, file_option, flag, option
-from weatherglass.cli.completion import DIR, FILE, Choice, Completed, listed
 from weatherglass.cli.console import complain, print_json, say, send, width_of
-from weatherglass.cli.options import METRIC, alpha_option, json_option, run_argument, size_option
+from weatherglass.cli.options import (
+    DIR,
+    FILE,
+    METRIC,
+    Choice,
+    Completed,
+    alpha_option,
+    complete_tests_of_run,
+    json_option,
+    listed,
+    run_argument,
+    size_option,
+)
 from weatherglass.cli.run import check_places, gate_files, write_gate_files
 from weatherglass.errors import OutputError, WeatherglassError, output_error
 from weatherglass.storage.documents import json_document
@@ -82,7 +92,7 @@ def report(
     A report only reads folders and computes nothing. Two runs are also shown side by side.
     """
     from weatherglass.audit.stored import labelled, read_whole_run
-    from weatherglass.cli.stored_rankings import has_ranking, report_ranking
+    from weatherglass.cli.rank import has_ranking, report_ranking
     from weatherglass.storage.atomic import is_stream
 
     if any(map(has_ranking, folders)):
@@ -232,7 +242,7 @@ def _write_text(text: str, path: Path | None, form: str) -> list[Path]:
 
 @command("explain", examples=("weatherglass explain weatherglass-run weat6",))
 @run_argument
-@argument("test", type=Completed(completion.tests_of_run), metavar="TEST", help="Name of a test in the run.")
+@argument("test", type=Completed(complete_tests_of_run), metavar="TEST", help="Name of a test in the run.")
 @option("--model", metavar="MODEL", help="The model, if the run has several.")
 @option(
     "-m",
@@ -338,7 +348,7 @@ def compare(
     compared, too.
     """
     from weatherglass.audit.stored import read_whole_run
-    from weatherglass.cli.stored_rankings import compare_stored_rankings, has_ranking
+    from weatherglass.cli.rank import compare_stored_rankings, has_ranking
     from weatherglass.gate.worse import check_word, judge_models, judge_runs
     from weatherglass.report.rows import answer, caption, comparison_lines
 

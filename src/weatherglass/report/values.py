@@ -11,9 +11,9 @@ from weatherglass.catalogue.names import model_name, set_name
 from weatherglass.errors import WeatherglassError
 from weatherglass.report.figures import figure_size, in_pyplot
 from weatherglass.report.measures import BLUE, GREY, INK, LINE, ORANGE
-from weatherglass.report.notebook import html_table, to_frame
 from weatherglass.report.numbers import effect, interval, p_value, percent
 from weatherglass.report.panels import DrawnEffect, FigureRow, Size, draw_rows
+from weatherglass.report.show import html_table, to_frame
 from weatherglass.report.word_map import ROW, leans_to, style_axes, word_map_figure
 from weatherglass.storage.printable import one_line
 from weatherglass.warnings import counted

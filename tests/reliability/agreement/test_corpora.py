@@ -19,7 +19,7 @@ from weatherglass.reliability.agreement.comparisons import (
 from weatherglass.reliability.study_file import read_study
 from weatherglass.reliability.tables import CorpusPair, read_rows
 from weatherglass.report.study.figures import drawings
-from weatherglass.report.study.tables import corpus_rows
+from weatherglass.report.study.page import corpus_rows
 
 
 def made(shift: float, slope: float, words: int = 400) -> pl.DataFrame:

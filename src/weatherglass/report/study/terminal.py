@@ -25,7 +25,7 @@ def answer_lines(study: Study, tables: Mapping[str, pl.DataFrame], width: int) -
     """Yield lines on whether scores are reliable, starting with the study's own lists, and whether seeds are
     enough.
     """
-    from weatherglass.report.study.tables import seed_groups
+    from weatherglass.report.study.page import seed_groups
     from weatherglass.report.study.words import STABLE, answer, summarise
 
     summary = summarise(study, tables)
