@@ -30,7 +30,7 @@ from typing import Any, TypeVar
 import numpy as np
 from benchmarks.scale import dask
 
-from weatherglass.parallel.base import Outcome
+from weatherglass.parallel.base import JobOutcome
 from weatherglass.reliability.corpus import (
     Corpus,
     CorpusSettings,
@@ -333,7 +333,7 @@ def _training_units(corpus: Path, dimensions: int, folder: Path) -> list[Trainin
     ]
 
 
-def _values(outcomes: Iterator[Outcome[Any, Any]]) -> list[Any]:
+def _values(outcomes: Iterator[JobOutcome[Any, Any]]) -> list[Any]:
     """Return the results in the order of their algorithms, whichever is finished first."""
     values = []
     for outcome in outcomes:

@@ -32,7 +32,7 @@ from weatherglass.ranking.ranking import judge
 from weatherglass.ranking.scores import Scores
 from weatherglass.ranking.texts import NameGroup
 from weatherglass.stats.selection import p_of_copies, standing_among_copies
-from weatherglass.stats.win_rate import Contexts, win_rate
+from weatherglass.stats.win_rate import RankedContexts, win_rate
 
 MARK, COST_MARK = "ranking", "ranking cost"
 ALPHA = 0.05
@@ -61,10 +61,10 @@ class Layout:
         return f"{self.n_x} + {self.n_y} names, {self.queries} queries, {self.passages} passages {shared}"
 
     @property
-    def contexts(self) -> Contexts:
+    def contexts(self) -> RankedContexts:
         query, passage = np.indices((self.queries, self.passages)).reshape(2, -1)
         own = passage if self.crossed else np.arange(len(query))
-        return Contexts(query, own)
+        return RankedContexts(query, own)
 
 
 LAYOUTS = (

@@ -11,7 +11,7 @@ import pytest
 
 from weatherglass.arrays import AnyMatrix
 from weatherglass.errors import UnitError
-from weatherglass.parallel import ENGINES, Backend, EngineOptions, Outcome
+from weatherglass.parallel import ENGINES, Backend, EngineOptions, JobOutcome
 from weatherglass.parallel.base import attempt
 
 NAME = "copied:"
@@ -32,20 +32,20 @@ class Copied:
 
     def map(
         self, function: Callable[..., Any], units: Iterable[Any], common: AnyMatrix | None = None
-    ) -> Iterator[Outcome[Any, Any]]:
+    ) -> Iterator[JobOutcome[Any, Any]]:
         shared = () if common is None else (np.array(common),)
         for array in shared:
             array.setflags(write=False)
         for unit in reversed(list(units)):
             self.seen.append(unit)
             if self.dies_with(unit):
-                yield Outcome(
+                yield JobOutcome(
                     unit,
                     error=UnitError(DIED),
                 )
                 continue
             called, copy = pickle.loads(pickle.dumps((function, unit)))
-            yield Outcome(unit, *pickle.loads(pickle.dumps(attempt(called, copy, *shared))))
+            yield JobOutcome(unit, *pickle.loads(pickle.dumps(attempt(called, copy, *shared))))
 
 
 def register(monkeypatch: pytest.MonkeyPatch) -> Copied:

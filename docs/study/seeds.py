@@ -26,7 +26,7 @@ from weatherglass.reliability.scoring import raters
 from weatherglass.reliability.scoring.scores import ScoreTensor
 from weatherglass.reliability.study import Group, score_study, trained_groups
 from weatherglass.reliability.study_file import Study, read_study
-from weatherglass.reliability.tables import Condition, read_tables
+from weatherglass.reliability.tables import StudyCondition, read_tables
 from weatherglass.report.study.plots import COLOURS, label
 from weatherglass.storage.atomic import whole_file, write_whole
 
@@ -55,7 +55,7 @@ TESTS = ("weat6", "weat7", "weat8")
 class Moved:
     """How far batches move the numbers of one condition and rule."""
 
-    condition: Condition
+    condition: StudyCondition
     rule: str
     parts: tuple[Movement, ...]
 
@@ -85,7 +85,7 @@ class Judged:
 
 def blocks(
     study: Study, scored: Sequence[tuple[Group, ScoreTensor]]
-) -> Iterator[tuple[Condition, str, Tables]]:
+) -> Iterator[tuple[StudyCondition, str, Tables]]:
     """Yield each condition and rule with the scores of its frequent words, word × pair × seed."""
     for group, tensor in scored:
         frequent = set(target_lists(study, tensor.words)[-2].words)
@@ -96,7 +96,7 @@ def blocks(
             if len(places) < FEWEST:
                 continue
             selected = tensor.select_pairs(places)
-            condition = Condition(group.corpus, group.algorithm, pairs.name)
+            condition = StudyCondition(group.corpus, group.algorithm, pairs.name)
             for rule in raters(tensor.rules):
                 yield condition, rule, selected.block(rule, rows)
 

@@ -28,7 +28,7 @@ from weatherglass.ranking.compare import OVERALL, REST, GroupComparison
 from weatherglass.ranking.ranking import CONTEXTS, ONE_NAME, OTHER_SLOTS, judge, load_ranking, parse_top
 from weatherglass.ranking.texts import NO_TOPIC
 from weatherglass.stats import Outcome
-from weatherglass.stats.win_rate import Contexts, win_rate
+from weatherglass.stats.win_rate import RankedContexts, win_rate
 
 X, Y = [f"xa{n}" for n in range(8)], [f"yb{n}" for n in range(8)]
 GROUPS = {"X": X, "Y": Y}
@@ -99,7 +99,7 @@ def test_every_number_over_all_is_that_of_one_matrix_with_topics_as_units() -> N
                 topics.append(topic)
                 passages.append(passage)
     numbers = [np.unique(some, return_inverse=True)[1] for some in (topics, passages)]
-    expected = win_rate(np.array(columns).T, 8, Contexts(*numbers))
+    expected = win_rate(np.array(columns).T, 8, RankedContexts(*numbers))
     assert found.win_rate == pytest.approx(expected.value)
     assert found.p == pytest.approx(expected.significance.p_value)
     assert expected.random

@@ -21,7 +21,7 @@ from weatherglass.report.calibration import page as calibration_page
 from weatherglass.report.mitigation import page as mitigation_page
 from weatherglass.report.multiverse import page as multiverse_page
 from weatherglass.report.ranking.page import page as ranking_page
-from weatherglass.reproduce.sheets import Sheet
+from weatherglass.reproduce.sheets import PaperTable
 from weatherglass.reproduce.sheets import page as reproduction_page
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def pages(
         "ranking": ranking_page(_ranking()),
         "calibration": calibration_page(_calibration()),
         "reproduction": reproduction_page(
-            "A paper", [Sheet("cells", HOSTILE, [["row", "d"], ["a", "1"]])], [], []
+            "A paper", [PaperTable("cells", HOSTILE, [["row", "d"], ["a", "1"]])], [], []
         ),
     }
     for name, html in made.items():

@@ -25,7 +25,7 @@ from weatherglass.report.figures import FILL, matrix
 from weatherglass.report.view import lay_out
 from weatherglass.reproduce import may2019
 from weatherglass.reproduce.may2019 import (
-    Reproduction,
+    MayReproduction,
     check_coherence,
     parse_models,
     published,
@@ -175,14 +175,14 @@ def test_figure_1_is_coloured_by_the_marks_of_table_4(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def cbow(news_vectors: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Reproduction, Path]:
+def cbow(news_vectors: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[MayReproduction, Path]:
     """All 46 tests on the word2vec vectors of GoogleNews."""
     folder = tmp_path_factory.mktemp("may2019")
     return may2019.reproduce({"cbow": f"vectors:{news_vectors}"}, folder=folder), folder
 
 
 @pytest.mark.large
-def test_all_46_tests_run_to_the_end_on_word2vec(cbow: tuple[Reproduction, Path]) -> None:
+def test_all_46_tests_run_to_the_end_on_word2vec(cbow: tuple[MayReproduction, Path]) -> None:
     reproduction, folder = cbow
     assert len(reproduction.run.results) == 46
     assert reproduction.run.failures == []
@@ -191,21 +191,21 @@ def test_all_46_tests_run_to_the_end_on_word2vec(cbow: tuple[Reproduction, Path]
 
 
 @pytest.mark.large
-def test_effect_sizes_on_word2vec_are_those_known_for_its_vectors(cbow: tuple[Reproduction, Path]) -> None:
+def test_effect_sizes_on_word2vec_are_those_known_for_its_vectors(cbow: tuple[MayReproduction, Path]) -> None:
     by_test = {result.test: result for result in cbow[0].run.results}
     for test, d in NEWS_EFFECT_SIZES.items():
         assert by_test[test].effect_size == pytest.approx(d, abs=0.001)
 
 
 @pytest.mark.large
-def test_the_difference_is_ours_less_theirs(cbow: tuple[Reproduction, Path]) -> None:
+def test_the_difference_is_ours_less_theirs(cbow: tuple[MayReproduction, Path]) -> None:
     cell = next(cell for cell in cbow[0].comparisons if cell.test == "weat6")
     assert cell.published == 1.81
     assert cell.difference == pytest.approx(1.890 - 1.81, abs=0.001)
 
 
 @pytest.mark.large
-def test_p_is_sampled_and_never_below_the_papers_floor(cbow: tuple[Reproduction, Path]) -> None:
+def test_p_is_sampled_and_never_below_the_papers_floor(cbow: tuple[MayReproduction, Path]) -> None:
     for result in cbow[0].run.results:
         assert result.p_method.startswith("sampled")
         assert result.p_value >= 1e-5
@@ -213,7 +213,7 @@ def test_p_is_sampled_and_never_below_the_papers_floor(cbow: tuple[Reproduction,
 
 @pytest.mark.large
 def test_in_the_papers_family_a_test_of_8_and_8_gets_one_star_at_most(
-    cbow: tuple[Reproduction, Path],
+    cbow: tuple[MayReproduction, Path],
 ) -> None:
     # 1 / C(16, 8) = 7.8e-5 is below 0.01 / 46, the rows that are there, but above 0.01 / 644 (docs/methods 4).
     weat6 = next(result for result in cbow[0].run.results if result.test == "weat6")
@@ -224,7 +224,7 @@ def test_in_the_papers_family_a_test_of_8_and_8_gets_one_star_at_most(
 
 
 @pytest.mark.large
-def test_missing_words_are_listed(cbow: tuple[Reproduction, Path]) -> None:
+def test_missing_words_are_listed(cbow: tuple[MayReproduction, Path]) -> None:
     reproduction, folder = cbow
     # "axe" of weat2 is not in the subset (docs/methods 8).
     record = json.loads((folder / "run.json").read_text(encoding="utf-8"))

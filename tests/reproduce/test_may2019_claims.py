@@ -10,7 +10,7 @@ from tests.messages import in_order, mentions
 from tests.oracles import may2019 as oracle
 
 from weatherglass.reproduce.may2019.claims import CLAIMS, check_claims
-from weatherglass.reproduce.sheets import Claim
+from weatherglass.reproduce.sheets import PaperClaim
 
 (NAMES, SENTENCES, ALL_SENTENCES, LARGER, ALL_LARGER, EVIDENCE, CONTROL, OVER_MODELS, TO_VECTOR, RECENT) = (
     range(10)
@@ -26,7 +26,7 @@ class Cell:
     mark: str
 
 
-def judged(marked: dict[tuple[str, str], str], *models: str) -> list[Claim]:
+def judged(marked: dict[tuple[str, str], str], *models: str) -> list[PaperClaim]:
     """The statements on tests that are all there; words have |d| 1 and sentences 0.5."""
     cells = {
         (test, model): Cell(0.5 if test.startswith("sent-") else -1.0, marked.get((test, model), ""))

@@ -5,9 +5,17 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from weatherglass.reproduce.sheets import PAGE, Claim, Sheet, claim_lines, page, sheet_lines, write_sheets
+from weatherglass.reproduce.sheets import (
+    PAGE,
+    PaperClaim,
+    PaperTable,
+    claim_lines,
+    page,
+    sheet_lines,
+    write_sheets,
+)
 
-SHEET = Sheet(
+SHEET = PaperTable(
     "table", "a table", [["test", "first", "second"], ["weat1", "1.50**", "0.1"], ["<b>", "2", "=1+1"]]
 )
 
@@ -28,7 +36,7 @@ def test_texts_of_a_page_are_escaped() -> None:
 
 def test_a_long_table_is_cut_on_terminal_and_page_but_not_in_its_file(tmp_path: Path) -> None:
     rows = [["n", "square"], *([str(n), str(n * n)] for n in range(1, 40))]
-    sheet = Sheet("my table/1", "Squares: of numbers", rows, at_most=5)
+    sheet = PaperTable("my table/1", "Squares: of numbers", rows, at_most=5)
     assert sum(line[:1].isdigit() for line in sheet_lines(sheet, 80)) == 5
     table, html = write_sheets(tmp_path, "title", [sheet], [], [])
     assert table.parent == tmp_path
@@ -41,8 +49,8 @@ def test_a_long_table_is_cut_on_terminal_and_page_but_not_in_its_file(tmp_path: 
 
 
 def test_every_table_is_a_file_beside_the_page(tmp_path: Path) -> None:
-    claim = Claim("s", True, "1", "2", None)
-    sheets = [SHEET, Sheet.of_claims("claims", [claim])]
+    claim = PaperClaim("s", True, "1", "2", None)
+    sheets = [SHEET, PaperTable.of_claims("claims", [claim])]
     written = write_sheets(tmp_path / "new", "title", sheets, [], [])
     assert [path.name for path in written] == ["table.tsv", "claims.tsv", PAGE]
     rows = [line.split("\t") for line in written[1].read_text(encoding="utf-8").splitlines()]

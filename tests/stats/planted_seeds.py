@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from weatherglass.reliability.agreement.icc import Estimates, crossed_retest
+from weatherglass.reliability.agreement.icc import IccEstimates, crossed_retest
 from weatherglass.stats.leave_one_out import effect_sizes_without_words
 from weatherglass.stats.seeds import SeedShare, seed_share
 
@@ -140,7 +140,7 @@ def truth(world: World, seeds: int = 32, parts: int = 20) -> tuple[float, float]
     return float(of_seeds / (of_seeds + of_words)), between / (between + within)
 
 
-def measured(world: World, repetitions: int, entropy: int = 3) -> tuple[list[SeedShare], Estimates]:
+def measured(world: World, repetitions: int, entropy: int = 3) -> tuple[list[SeedShare], IccEstimates]:
     """What the library says in each repetition: the seed's share of d, and the test–retest of the words."""
     scores = world.scores(repetitions, world.seeds, np.random.default_rng(entropy))
     d, without, n = effect_sizes(scores), effect_sizes_without_words(scores, world.n), world.n

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from weatherglass.stats.selection import impact_ratios, rate_of_names, standing_among_copies
-from weatherglass.stats.win_rate import Contexts, exchange_p, win_rate
+from weatherglass.stats.win_rate import RankedContexts, exchange_p, win_rate
 
 pytestmark = pytest.mark.shared
 
@@ -33,7 +33,7 @@ def test_every_number_of_a_win_rate_is_the_yardsticks(yardstick: Any) -> None:
         scores = rng.normal(size=(n_x + n_y, len(queries))) + rng.normal(size=(n_x + n_y, 1))
         scores[:n_x] += rng.uniform(-2, 2)
         scores = np.round(scores, 1) if case % 2 else scores
-        found = win_rate(scores, n_x, Contexts(queries, np.arange(len(queries))))
+        found = win_rate(scores, n_x, RankedContexts(queries, np.arange(len(queries))))
         p = found.significance.p_value
         assert p == exchange_p(found.by_name, n_x).p_value
         expected = yardstick.win_rate(scores, n_x, queries, lambda *_, p=p: p)

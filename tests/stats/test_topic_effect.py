@@ -65,7 +65,7 @@ def test_ties_count_however_the_scores_are_rounded() -> None:
 
 def test_bounds_enclose_what_counting_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     from weatherglass.stats.permutation import strata as module
-    from weatherglass.stats.permutation.bounds import Interval
+    from weatherglass.stats.permutation.bounds import TailInterval
 
     methods = set()
     for seed in range(12):
@@ -76,7 +76,7 @@ def test_bounds_enclose_what_counting_gives(monkeypatch: pytest.MonkeyPatch) -> 
         with monkeypatch.context() as patched:
             patched.setattr(module, "LARGEST_HALF", 1)
             bounds = topic_p(layout)
-            patched.setattr(module, "_bounded", lambda *_: Interval(0.0, 1.0))
+            patched.setattr(module, "_bounded", lambda *_: TailInterval(0.0, 1.0))
             drawn = topic_p(layout)
         methods |= {bounds.p_method, drawn.p_method}
         assert bounds.p_low is not None

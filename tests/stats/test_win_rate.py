@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 
 from weatherglass.arrays import Matrix
 from weatherglass.stats.win_rate import (
-    Contexts,
+    RankedContexts,
     WinRate,
     at_equal_pieces,
     deciding_names,
@@ -23,13 +23,13 @@ from weatherglass.stats.win_rate import (
 )
 
 
-def nested(queries: int, passages: int) -> Contexts:
-    return Contexts(np.repeat(np.arange(queries), passages), np.arange(queries * passages))
+def nested(queries: int, passages: int) -> RankedContexts:
+    return RankedContexts(np.repeat(np.arange(queries), passages), np.arange(queries * passages))
 
 
-def crossed(queries: int, passages: int) -> Contexts:
+def crossed(queries: int, passages: int) -> RankedContexts:
     grid = np.indices((queries, passages)).reshape(2, -1)
-    return Contexts(grid[0], grid[1])
+    return RankedContexts(grid[0], grid[1])
 
 
 def random_scores(
@@ -160,12 +160,12 @@ def test_crossed_contexts_have_the_variances_of_plain_loops() -> None:
         (nested(4, 1), "nested"),
         (crossed(3, 4), "crossed"),
         (crossed(3, 3), "fixed"),
-        (Contexts(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 2])), "fixed"),
+        (RankedContexts(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 2])), "fixed"),
     ],
     ids=["own passages", "one passage each", "all shared", "three shared", "partly shared"],
 )
 def test_passages_are_generalised_over_only_if_enough_are_shared_by_all(
-    contexts: Contexts, layout: str
+    contexts: RankedContexts, layout: str
 ) -> None:
     assert contexts.layout() == layout
 

@@ -19,7 +19,7 @@ _WORD_AND_NUMBER = re.compile(r".+[,;|\t]\s*[+-]?\d[\d.,]*\s*%?")
 
 
 @dataclass(frozen=True, slots=True)
-class WordList:
+class ReadWordList:
     """A list of words, each with its number if a column of facts was requested."""
 
     file: str
@@ -40,7 +40,7 @@ def read_words(
     *,
     repeats: bool = False,
     error: type[WeatherglassError] = CatalogueError,
-) -> WordList:
+) -> ReadWordList:
     """Read a list of words: one per line, or a column of a table.
 
     Args:
@@ -77,7 +77,7 @@ def read_words(
     described = table.described("decimal commas" if comma else "")
     number = f"{len(words)} word{'' if len(words) == 1 else 's'}"
     named = tuple(table.rows[0].cells[each] for each in others) if headed else ()
-    return WordList(path.name, words, f"{number} from {described}", table.notes, named)
+    return ReadWordList(path.name, words, f"{number} from {described}", table.notes, named)
 
 
 def _has_header(table: Table, numeric: Sequence[int], names: Sequence[str]) -> bool:

@@ -35,8 +35,8 @@ from weatherglass.cli.study import (
 
 if TYPE_CHECKING:
     from weatherglass.audit.run import Run
-    from weatherglass.reproduce.du2021 import Correlation
-    from weatherglass.reproduce.sheets import Claim, Sheet
+    from weatherglass.reproduce.du2021 import RuleCorrelation
+    from weatherglass.reproduce.sheets import PaperClaim, PaperTable
 
 app = CommandGroup(
     "reproduce", help="Run the procedure of a paper, and compare the results with its published numbers."
@@ -367,8 +367,8 @@ def guo2021(
 
 
 def _finish(
-    sheets: Iterable[Sheet],
-    claims: Iterable[Claim],
+    sheets: Iterable[PaperTable],
+    claims: Iterable[PaperClaim],
     lines: Iterable[str],
     folder: Path,
     quiet: bool,
@@ -386,7 +386,7 @@ def _finish(
         say([f"Page and tables: {folder}"])
 
 
-def _pearson_lines(rows: Iterable[Correlation]) -> Iterator[str]:
+def _pearson_lines(rows: Iterable[RuleCorrelation]) -> Iterator[str]:
     cells = [
         [row.pairs.replace("_", " "), row.algorithm, row.rules]
         + ["–" if r is None else f"{r:.3f}" for r in (row.ours, row.reproduced, row.original)]
@@ -396,7 +396,11 @@ def _pearson_lines(rows: Iterable[Correlation]) -> Iterator[str]:
 
 
 def _print_json(
-    run: Run, claims: Iterable[Claim], said: Iterable[str], without: Mapping[str, str], folder: Path | None
+    run: Run,
+    claims: Iterable[PaperClaim],
+    said: Iterable[str],
+    without: Mapping[str, str],
+    folder: Path | None,
 ) -> None:
     """Print the results of the paper's procedure, the claims of the paper, and the folder."""
     content: dict[str, Any] = {"folder": folder, "says": list(said), "not_given": dict(without)}
@@ -405,7 +409,7 @@ def _print_json(
     print_json({**content, "failures": [asdict(failure) for failure in run.failures]})
 
 
-def _show(sheets: Iterable[Sheet], lines: Iterable[str], not_given: Mapping[str, str]) -> None:
+def _show(sheets: Iterable[PaperTable], lines: Iterable[str], not_given: Mapping[str, str]) -> None:
     """Print the tables, the lines, and how to specify the missing models."""
     from weatherglass.reproduce import model_options
     from weatherglass.reproduce.sheets import sheet_lines

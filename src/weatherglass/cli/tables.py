@@ -17,7 +17,7 @@ from weatherglass.storage.tables import NOT_READ, TABLES
 
 if TYPE_CHECKING:
     from weatherglass.catalogue import Test
-    from weatherglass.catalogue.words import WordList
+    from weatherglass.catalogue.words import ReadWordList
 
 
 def columns_in(text: str) -> dict[str, str]:
@@ -169,7 +169,7 @@ def _is_file(name: str) -> bool:
     return False
 
 
-def _show_words(read: WordList, quiet: bool, offer: bool) -> None:
+def _show_words(read: ReadWordList, quiet: bool, offer: bool) -> None:
     if not quiet:
         column = read.other_numbers[0] if read.other_numbers and offer else ""
         unused = f"; --facts {column} correlates the scores with that column" if column else ""

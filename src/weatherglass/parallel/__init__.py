@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from weatherglass.errors import WeatherglassError
-from weatherglass.parallel.base import Backend, Engine, EngineOptions, Outcome
+from weatherglass.parallel.base import Backend, Engine, EngineOptions, JobOutcome
 from weatherglass.parallel.local import InProcess, LocalProcesses
 from weatherglass.registry import Registry, checked_path, checked_text, checked_whole_number, wrong_type
 
@@ -14,8 +14,8 @@ __all__ = [
     "Backend",
     "EngineOptions",
     "InProcess",
+    "JobOutcome",
     "LocalProcesses",
-    "Outcome",
     "backend",
 ]
 

@@ -24,7 +24,7 @@ ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome(Generic[U, R]):
+class JobOutcome(Generic[U, R]):
     """A job and its outcome, which is a value or the error that it raised."""
 
     unit: U
@@ -45,7 +45,7 @@ class Backend(Protocol):
 
     def map(
         self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
-    ) -> Iterator[Outcome[U, R]]:
+    ) -> Iterator[JobOutcome[U, R]]:
         """Return the outcomes of `function(unit)` as they finish, in any order; a failed job does not stop the others.
 
         Args:

@@ -18,7 +18,7 @@ import numpy as np
 
 from weatherglass.arrays import AnyMatrix
 from weatherglass.errors import ClusterError, MissingExtraError, UnitError, WeatherglassError, reason_of
-from weatherglass.parallel.base import ATTEMPTS, EngineOptions, Outcome, R, U, attempt
+from weatherglass.parallel.base import ATTEMPTS, EngineOptions, JobOutcome, R, U, attempt
 from weatherglass.storage.array_file import save_array
 from weatherglass.storage.documents import json_document
 from weatherglass.storage.installed import install_command
@@ -51,7 +51,7 @@ class DaskCluster:
 
     def map(
         self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
-    ) -> Iterator[Outcome[U, R]]:
+    ) -> Iterator[JobOutcome[U, R]]:
         """Yield outcomes as they finish, from any worker."""
         with self._client() as client, self._common(client, common) as shared:
             try:
@@ -61,7 +61,7 @@ class DaskCluster:
 
     def _map(
         self, client: Client, function: Callable[..., R], units: Iterable[U], shared: CommonArray
-    ) -> Iterator[Outcome[U, R]]:
+    ) -> Iterator[JobOutcome[U, R]]:
         from distributed import KilledWorker, as_completed
 
         remaining = iter(units)
@@ -92,13 +92,13 @@ class DaskCluster:
                 continue
             value, error = answer
             if isinstance(error, KilledWorker):
-                yield Outcome(
+                yield JobOutcome(
                     unit, error=UnitError(f"every worker that tried it died ({error.last_worker.address})")
                 )
             elif isinstance(error, OSError) and tries < ATTEMPTS:
                 submit(unit, tries + 1)
             else:
-                yield Outcome(unit, value, error)
+                yield JobOutcome(unit, value, error)
             fill()
 
     def _connection_lost(self) -> ClusterError:

@@ -16,7 +16,7 @@ import numpy as np
 
 from weatherglass.arrays import AnyMatrix
 from weatherglass.errors import UnitError, WeatherglassError
-from weatherglass.parallel.base import ATTEMPTS, EngineOptions, Outcome, R, U, attempt
+from weatherglass.parallel.base import ATTEMPTS, EngineOptions, JobOutcome, R, U, attempt
 from weatherglass.storage.array_file import save_array
 
 if TYPE_CHECKING:  # most runs use one process, and do not import this
@@ -32,11 +32,11 @@ class InProcess:
 
     def map(
         self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
-    ) -> Iterator[Outcome[U, R]]:
+    ) -> Iterator[JobOutcome[U, R]]:
         """Yield outcomes in the order of the jobs."""
         arguments = () if common is None else (common,)
         for unit in units:
-            yield Outcome(unit, *attempt(function, unit, *arguments))
+            yield JobOutcome(unit, *attempt(function, unit, *arguments))
 
 
 @dataclass(slots=True)
@@ -54,14 +54,14 @@ class LocalProcesses:
 
     def map(
         self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
-    ) -> Iterator[Outcome[U, R]]:
+    ) -> Iterator[JobOutcome[U, R]]:
         """Yield outcomes as they finish."""
         with _mapped(common) as file:
             yield from self._map(function, units, file)
 
     def _map(
         self, function: Callable[..., R], units: Iterable[U], file: Path | None
-    ) -> Iterator[Outcome[U, R]]:
+    ) -> Iterator[JobOutcome[U, R]]:
         from concurrent.futures import FIRST_COMPLETED, wait
         from concurrent.futures.process import BrokenProcessPool
 
@@ -84,13 +84,13 @@ class LocalProcesses:
                         for future in wait(in_flight, return_when=FIRST_COMPLETED).done:
                             value, error = future.result()
                             unit, _ = in_flight.pop(future)
-                            yield Outcome(unit, value, error)
+                            yield JobOutcome(unit, value, error)
             except BrokenProcessPool:
                 for unit, tries in in_flight.values():
                     if tries < ATTEMPTS:
                         waiting.append((unit, tries + 1))
                     else:
-                        yield Outcome(
+                        yield JobOutcome(
                             unit,
                             error=UnitError(
                                 f"its process died {ATTEMPTS} times, perhaps for lack "

@@ -23,7 +23,7 @@ from weatherglass.stats.selection import (
     standing_among_copies,
 )
 from weatherglass.stats.win_rate import (
-    Contexts,
+    RankedContexts,
     WinRate,
     at_equal_pieces,
     averaged,
@@ -165,7 +165,7 @@ def compare_groups(scores: Scores, model: str, top: float, alpha: float = 0.05) 
         if topic != OVERALL:
             columns = np.flatnonzero(scores.topic == scores.topics.index(topic))
         unit = scores.topic if several and topic == OVERALL else scores.query
-        part = _Part(scores, columns, Contexts(unit[columns], scores.passage[columns]), top, alpha)
+        part = _Part(scores, columns, RankedContexts(unit[columns], scores.passage[columns]), top, alpha)
         found += [part.compared(model, topic, x, y) for x, y in compared_groups(len(scores.groups))]
     return found
 
@@ -183,7 +183,7 @@ class _Part:
     """The contexts of one topic or of all topics, with the ranks of their copies."""
 
     def __init__(
-        self, scores: Scores, columns: Integers, contexts: Contexts, top: float, alpha: float
+        self, scores: Scores, columns: Integers, contexts: RankedContexts, top: float, alpha: float
     ) -> None:
         self.scores, self.contexts, self.alpha = scores, contexts, alpha
         self.values = scores.values[:, columns]

@@ -25,7 +25,7 @@ SHOWN, THESE_SEEDS, CANNOT_TELL = "shown", "shown for these seeds", "cannot tell
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class StudyCondition:
     """The corpus, algorithm and set of base pairs of a row."""
 
     corpus: str
@@ -37,14 +37,14 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class MeanScore(Condition):
+class MeanScore(StudyCondition):
     """A row of the table `scores`: the mean score of a word over pairs and seeds, with one column per rule."""
 
     word: str
 
 
 @dataclass(frozen=True, slots=True)
-class WordScore(Condition):
+class WordScore(StudyCondition):
     """A row of the table `words`: the score of a word by a rule, with its interval and p (docs/methods 7.2)."""
 
     rule: str
@@ -81,7 +81,7 @@ class WordScore(Condition):
 
 
 @dataclass(frozen=True, slots=True)
-class WordRetest(Condition):
+class WordRetest(StudyCondition):
     """A row of the table `test_retest_words`: ICC(2,1) of a word over seeds, for a rule."""
 
     rule: str
@@ -96,7 +96,7 @@ class WordRetest(Condition):
 
 
 @dataclass(frozen=True, slots=True)
-class WordInterRater(Condition):
+class WordInterRater(StudyCondition):
     """A row of the table `inter_rater_words`: ICC(3,1) of a word over rules."""
 
     scale: str
@@ -110,7 +110,7 @@ class WordInterRater(Condition):
 
 
 @dataclass(frozen=True, slots=True)
-class PairRetest(Condition):
+class PairRetest(StudyCondition):
     """A row of the table `test_retest_pairs`: ICC(2,1) of a base pair over seeds, for a rule and the words of a
     list.
     """
@@ -126,7 +126,7 @@ class PairRetest(Condition):
 
 
 @dataclass(frozen=True, slots=True)
-class PairInterRater(Condition):
+class PairInterRater(StudyCondition):
     """A row of the table `inter_rater_pairs`: ICC(3,1) of a base pair over rules, for the words of a list."""
 
     scale: str
@@ -140,7 +140,7 @@ class PairInterRater(Condition):
 
 
 @dataclass(frozen=True, slots=True)
-class QueryConsistency(Condition):
+class QueryConsistency(StudyCondition):
     """A row of the table `consistency_queries`: alpha of a query for a rule, with its words as items."""
 
     rule: str
@@ -158,7 +158,7 @@ class QueryConsistency(Condition):
 
 
 @dataclass(frozen=True, slots=True)
-class PairConsistency(Condition):
+class PairConsistency(StudyCondition):
     """A row of the table `consistency_pairs`: alpha of the base pairs for a rule, with the words of a list as
     cases.
     """
@@ -174,7 +174,7 @@ class PairConsistency(Condition):
 
 
 @dataclass(frozen=True, slots=True)
-class Correlation(Condition):
+class Correlation(StudyCondition):
     """A row of the table `pearson`: Pearson's r of two rules over words."""
 
     rules: str
@@ -185,7 +185,7 @@ class Correlation(Condition):
 
 
 @dataclass(frozen=True, slots=True)
-class BoxSummary(Condition):
+class BoxSummary(StudyCondition):
     """A row of the table `summary`: a box over words, and the medians of the ends of their intervals."""
 
     measure: str
@@ -207,7 +207,7 @@ class BoxSummary(Condition):
 
 
 @dataclass(frozen=True, slots=True)
-class PairBox(Condition):
+class PairBox(StudyCondition):
     """A row of the table `summary_pairs`: a box over base pairs, for a target list and a rule or scale."""
 
     measure: str
@@ -339,7 +339,7 @@ class CorpusPair:
 
 
 @dataclass(frozen=True, slots=True)
-class CorpusCurve(Condition):
+class CorpusCurve(StudyCondition):
     """A row of the table `corpus_curves`: quartiles of the words' reliability by frequency class."""
 
     measure: str
@@ -351,7 +351,7 @@ class CorpusCurve(Condition):
 
 
 @dataclass(frozen=True, slots=True)
-class SeedBatch(Condition):
+class SeedBatch(StudyCondition):
     """A row of the table `seed_batches`: the box plot of test–retest reliability for one batch of seeds."""
 
     rule: str
@@ -366,7 +366,7 @@ class SeedBatch(Condition):
 
 
 @dataclass(frozen=True, slots=True)
-class SeedNumber(Condition):
+class SeedNumber(StudyCondition):
     """A row of the table `seed_numbers`: the median test–retest reliability for a number of seeds."""
 
     rule: str
@@ -397,7 +397,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class PairCoverage(Condition):
+class PairCoverage(StudyCondition):
     """A row of the table `pairs`: the number of base pairs of a set that occur."""
 
     present: int
@@ -444,7 +444,7 @@ ROWS: dict[str, type] = {
 Row = TypeVar("Row")
 
 
-def columns(kind: type[Row], condition: Condition, **values: Any) -> Columns:
+def columns(kind: type[Row], condition: StudyCondition, **values: Any) -> Columns:
     """Return a part of a table with rows of the given kind, in the order of its columns.
 
     Raises:

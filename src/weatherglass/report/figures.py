@@ -39,7 +39,7 @@ from weatherglass.report.panels import (
 )
 from weatherglass.report.statements import pieces_note, sign_of
 from weatherglass.report.tables import interval_levels
-from weatherglass.report.view import Layout, TestRow, lay_out
+from weatherglass.report.view import ReportLayout, TestRow, lay_out
 from weatherglass.storage.atomic import whole_file
 from weatherglass.storage.printable import one_line
 
@@ -123,7 +123,7 @@ def write_figures(runs: Sequence[Run], folder: Path, kind: str, size: str | None
     return written
 
 
-def _figures(runs: Sequence[Run], layout: Layout, size: Size) -> Iterator[tuple[str, Figure]]:
+def _figures(runs: Sequence[Run], layout: ReportLayout, size: Size) -> Iterator[tuple[str, Figure]]:
     for number, metric in enumerate(layout.metrics):
         suffix = "" if len(layout.metrics) == 1 else "-" + re.sub(r"[^\w-]+", "-", metric)
         if (
@@ -163,7 +163,7 @@ def save_figure(figure: Figure, path: Path, kind: str, tight: bool = True) -> No
         )
 
 
-def topics(runs: Sequence[Run], layout: Layout, metric: int, size: Size | None = None) -> Figure:
+def topics(runs: Sequence[Run], layout: ReportLayout, metric: int, size: Size | None = None) -> Figure:
     """Draw the mean d of each topic with its interval and its tests, with a panel per model, as on the page."""
     shown = chart(runs, [run.verdicts() for run in runs], layout, metric)
     rows: list[FigureRow] = []
@@ -189,7 +189,7 @@ def topics(runs: Sequence[Run], layout: Layout, metric: int, size: Size | None =
     return draw_rows(rows, [s.label for s in layout.subjects], note, _ends(sets), size or Size())
 
 
-def forest(layout: Layout, metric: int, levels: str, size: Size | None = None) -> Figure:
+def forest(layout: ReportLayout, metric: int, levels: str, size: Size | None = None) -> Figure:
     """Draw d of each test with its interval, with a panel per model, all on one scale.
 
     Args:
@@ -212,7 +212,7 @@ def forest(layout: Layout, metric: int, levels: str, size: Size | None = None) -
     return draw_rows(rows, [s.label for s in layout.subjects], note, _ends([_sets(layout)]), size or Size())
 
 
-def _sets(layout: Layout) -> Sequence[Sequence[str]]:
+def _sets(layout: ReportLayout) -> Sequence[Sequence[str]]:
     """Return the sets of the only test; empty if there are several."""
     tests = {test.categories for test in layout.tests}
     return [[category] for category in next(iter(tests))] if len(tests) == 1 else []
@@ -237,7 +237,7 @@ def _estimate(result: Result) -> DrawnEffect:
     return DrawnEffect(d, low, high, mark.name.lower(), sign)
 
 
-def _by_topic(layout: Layout) -> Iterator[tuple[str, str, list[tuple[str, str, int]]]]:
+def _by_topic(layout: ReportLayout) -> Iterator[tuple[str, str, list[tuple[str, str, int]]]]:
     """Yield the heading of each topic, the comparison that its tests share, if any, and the name, words and number of
     each test.
 
@@ -269,7 +269,7 @@ def _legend(used: set[str]) -> str:
     return " ".join(said)
 
 
-def matrix(layout: Layout, metric: int, size: Size | None = None, published: str = "") -> Figure:
+def matrix(layout: ReportLayout, metric: int, size: Size | None = None, published: str = "") -> Figure:
     """Draw a table with a row per test and a column per model; a cell shows the mark and d, coloured by direction.
 
     Args:

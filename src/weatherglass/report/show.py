@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from weatherglass.report.page import page as page
     from weatherglass.report.tables import latex as latex
     from weatherglass.report.tables import markdown as markdown
-    from weatherglass.report.values import View
+    from weatherglass.report.values import ValueView
     from weatherglass.report.writing import bibtex as bibtex
     from weatherglass.report.writing import methods_paragraph as methods_paragraph
     from weatherglass.report.writing import model_card_block as model_card_block
@@ -116,11 +116,11 @@ def multiverse_plot(found: Multiverse, topic: str | None, model: str | None) -> 
     return in_pyplot(curve(block, specifications, found.alpha))
 
 
-def view_of(kind: str, value: Any) -> View:
+def view_of(kind: str, value: Any) -> ValueView:
     """Return the view of a result, a comparison or a map of words; see `audit.shown`."""
     from weatherglass.report import values
 
-    made: View = getattr(values, kind)(value)
+    made: ValueView = getattr(values, kind)(value)
     return made
 
 

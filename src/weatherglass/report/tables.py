@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from weatherglass.audit.results import COLUMNS, Result, mark_of
 from weatherglass.audit.run import Run
 from weatherglass.report.numbers import effect, interval, p_value, percent
-from weatherglass.report.view import CONTEXTS, Layout, lay_out
+from weatherglass.report.view import CONTEXTS, ReportLayout, lay_out
 from weatherglass.report.writing import in_markdown, markdown_row
 from weatherglass.storage.printable import defused
 
@@ -164,7 +164,7 @@ def interval_levels(runs: Sequence[Run]) -> str:
     return " or ".join(dict.fromkeys(percent(1 - run.alpha) for run in runs))
 
 
-def _rows(layout: Layout, measure: int) -> Iterator[tuple[str, str, list[Result | None]]]:
+def _rows(layout: ReportLayout, measure: int) -> Iterator[tuple[str, str, list[Result | None]]]:
     """Yield the name, context and cells of each test."""
     cells = layout.cells(measure)
     for t, test in enumerate(layout.tests):

@@ -30,7 +30,7 @@ ALPHA = 0.05
 """The significance level for a map of words, which does not record its level."""
 
 
-class View:
+class ValueView:
     """A title, a table, a frame and a figure of one value."""
 
     heads: Sequence[str]
@@ -69,7 +69,7 @@ class View:
         return in_pyplot(self.figure(figure_size(size)))
 
 
-class ResultView(View):
+class ResultView(ValueView):
     """One metric on one test and model, with the score of every target word."""
 
     heads = ("set", "word", "score")
@@ -136,7 +136,7 @@ class ResultView(View):
         return figure
 
 
-class RankingComparisonView(View):
+class RankingComparisonView(ValueView):
     """The changes of the differences between groups, from one ranking audit to another."""
 
     heads = ("topic", "X", "Y", "before", "after", "change", "interval of the change", "p", "corrected p", "")
@@ -191,7 +191,7 @@ class RankingComparisonView(View):
         return figure
 
 
-class ComparisonView(View):
+class ComparisonView(ValueView):
     """The changes of effects from one run to another, or from the first model of a run to the others."""
 
     heads = ("test", "model", "before", "after", "change", "interval of the change", "p", "corrected p", "")
@@ -283,7 +283,7 @@ class ComparisonView(View):
         return draw_rows(drawn, models, note, ("lower than before", "higher than before"), size)
 
 
-class WordMapView(View):
+class WordMapView(ValueView):
     """A map of words, which shows to which of two attribute sets each word leans."""
 
     heads = ("word", "d", "p", "corrected p", "leans to")

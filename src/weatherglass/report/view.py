@@ -73,7 +73,7 @@ class TestRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ReportLayout:
     """The columns, rows and results of a report, and the cell of each result."""
 
     subjects: list[Subject]
@@ -96,7 +96,7 @@ class Layout:
         return [r for r, (s, _, _) in zip(self.results, self.places, strict=True) if s == subject]
 
 
-def lay_out(runs: Sequence[Run]) -> Layout:
+def lay_out(runs: Sequence[Run]) -> ReportLayout:
     """Number the models, tests and metrics of all runs in the order in which they first appear."""
     results = [result for run in runs for result in run.results]
     keys = [(number, r.model, r.options) for number, run in enumerate(runs) for r in run.results]
@@ -117,7 +117,7 @@ def lay_out(runs: Sequence[Run]) -> Layout:
             tests[r.row] = TestRow(r.row, title, words, r.context, topic, r.categories, r.roles)
     rows = {name: place for place, name in enumerate(tests)}
     last = {CONTROL: 1, NO_TOPIC: 2}
-    return Layout(
+    return ReportLayout(
         _labelled(list(subjects), runs),
         list(tests.values()),
         list(metrics),
@@ -172,7 +172,7 @@ def view(run: Run) -> dict[str, Any]:
     return {name: plain_value(value) for name, value in content.items()}
 
 
-def _results(run: Run, layout: Layout) -> Iterator[dict[str, Any]]:
+def _results(run: Run, layout: ReportLayout) -> Iterator[dict[str, Any]]:
     for result, (column, row, _) in zip(run.results, layout.places, strict=True):
         mark = mark_of(result)
         yield {

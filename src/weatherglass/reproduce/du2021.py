@@ -36,7 +36,7 @@ FIGURE_NUMBERS: Final = "figures.tsv"
 
 
 @dataclass(frozen=True, slots=True)
-class Correlation:
+class RuleCorrelation:
     """Pearson's r of two rules, with our value and the published ones."""
 
     pairs: str
@@ -84,7 +84,7 @@ def _published() -> list[dict[str, Any]]:
     return entries
 
 
-def correlations(tables: Mapping[str, pl.DataFrame]) -> list[Correlation]:
+def correlations(tables: Mapping[str, pl.DataFrame]) -> list[RuleCorrelation]:
     """Return the published values of Pearson's r and ours, over the concatenated vocabularies of all corpora."""
     ours = {
         (row["pairs"], row["algorithm"], frozenset(row["rules"].split("-"))): row["r"]
@@ -92,7 +92,7 @@ def correlations(tables: Mapping[str, pl.DataFrame]) -> list[Correlation]:
         if row["corpus"] == ALL_CORPORA
     }
     return [
-        Correlation(
+        RuleCorrelation(
             entry["pairs"],
             entry["algorithm"],
             rules,

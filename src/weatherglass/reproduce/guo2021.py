@@ -17,7 +17,7 @@ from weatherglass.audit.run import Run
 from weatherglass.errors import WeatherglassError
 from weatherglass.progress import Progress
 from weatherglass.report.numbers import format_p
-from weatherglass.reproduce.sheets import Sheet, write_sheets
+from weatherglass.reproduce.sheets import PaperTable, write_sheets
 from weatherglass.storage.documents import shipped_toml
 
 TITLE: Final = "Guo & Caliskan (2021), Contextualized Embedding Association Test"
@@ -34,7 +34,7 @@ MISSING: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class GuoPublished:
     """The published combined effect sizes."""
 
     models: tuple[str, ...]
@@ -42,10 +42,10 @@ class Published:
 
 
 @dataclass(frozen=True, slots=True)
-class Reproduction:
+class GuoReproduction:
     """The published table, and the runs of given models."""
 
-    published: Published
+    published: GuoPublished
     models: tuple[str, ...]
     corpus: str
     combined: Run | None
@@ -54,10 +54,12 @@ class Reproduction:
     """The run with vectors averaged over contexts, and with p by words."""
 
 
-def published() -> Published:
+def published() -> GuoPublished:
     """Return Table 2."""
     content: dict[str, Any] = shipped_toml("weatherglass.reproduce", "guo2021")
-    return Published(tuple(content["models"]), {name: tuple(row) for name, row in content["tests"].items()})
+    return GuoPublished(
+        tuple(content["models"]), {name: tuple(row) for name, row in content["tests"].items()}
+    )
 
 
 def reproduce(
@@ -69,7 +71,7 @@ def reproduce(
     jobs: int,
     progress: Progress,
     command: Sequence[str] | None = None,
-) -> Reproduction:
+) -> GuoReproduction:
     """Run weat1 to weat10 by the paper's procedure and by words, if models and a corpus are given.
 
     Raises:
@@ -82,7 +84,7 @@ def reproduce(
             else "a corpus is given, but no model; add --model NAME=SPEC"
         )
     if corpus is None:
-        return Reproduction(published(), (), "", None, None)
+        return GuoReproduction(published(), (), "", None, None)
     tests = [f"weat{number}" for number in range(1, 11)]
     models = [f"{name}={spec}" for name, spec in specs.items()]
     by_words = weatherglass.run(
@@ -108,14 +110,14 @@ def reproduce(
         progress=progress,
         command=command,
     )
-    return Reproduction(published(), tuple(specs), corpus.name, combined, by_words)
+    return GuoReproduction(published(), tuple(specs), corpus.name, combined, by_words)
 
 
-def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
+def sheets(reproduction: GuoReproduction) -> Iterator[PaperTable]:
     """Yield the published table, the same table of the given models, and the inputs that are not available."""
     table = reproduction.published
     rows = [[name, *(f"{value:.2f}" for value in row)] for name, row in table.tests.items()]
-    yield Sheet("table2", "Published: CES with 1 000 draws", [["test", *table.models], *rows])
+    yield PaperTable("table2", "Published: CES with 1 000 draws", [["test", *table.models], *rows])
     if reproduction.combined and reproduction.by_words:
         words = {(r.model, r.test): r for r in reproduction.by_words.results}
         lines = [["test", "model", "published", "CES", "p of CES", "d by words", "p by words"]]
@@ -130,12 +132,12 @@ def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
                     *((f"{own.value:.2f}", format_p(own.p_value)) if own else ("–", "–")),
                 ]
             )
-        yield Sheet("here", f"Here: sentences of {reproduction.corpus}", lines, (0, 1))
+        yield PaperTable("here", f"Here: sentences of {reproduction.corpus}", lines, (0, 1))
     missing = [["what", "why"], *([name, why] for name, why in MISSING.items())]
-    yield Sheet("missing", "Not available: what the paper used", missing, (0, 1))
+    yield PaperTable("missing", "Not available: what the paper used", missing, (0, 1))
 
 
-def lines(reproduction: Reproduction) -> list[str]:
+def lines(reproduction: GuoReproduction) -> list[str]:
     """Return the findings as sentences."""
     table = reproduction.published
     columns = zip(table.models, zip(*table.tests.values(), strict=True), strict=True)
@@ -157,6 +159,6 @@ def lines(reproduction: Reproduction) -> list[str]:
     return said
 
 
-def write_reproduction(reproduction: Reproduction, folder: Path) -> None:
+def write_reproduction(reproduction: GuoReproduction, folder: Path) -> None:
     """Write the tables and a page."""
     write_sheets(folder, TITLE, list(sheets(reproduction)), [], lines(reproduction))

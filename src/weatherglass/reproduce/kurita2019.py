@@ -19,7 +19,7 @@ from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
 from weatherglass.metrics.weat.scores import effect_size
 from weatherglass.report.numbers import format_interval, format_p
-from weatherglass.reproduce.sheets import Claim, Sheet, write_sheets
+from weatherglass.reproduce.sheets import PaperClaim, PaperTable, write_sheets
 from weatherglass.stats import Significance
 from weatherglass.stats.attributes import FixedAttributes, fixed_attributes
 from weatherglass.stats.permutation import permutation_test
@@ -30,7 +30,7 @@ ALPHA: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Reproduction:
+class KuritaReproduction:
     """The test of given word scores."""
 
     sets: tuple[str, str]
@@ -56,7 +56,7 @@ def published() -> list[dict[str, Any]]:
     return tests
 
 
-def reproduce(path: Path) -> Reproduction:
+def reproduce(path: Path) -> KuritaReproduction:
     """Test the word scores in a table with the columns set and score.
 
     Raises:
@@ -65,7 +65,7 @@ def reproduce(path: Path) -> Reproduction:
     by_set = read_word_scores(path)
     (first, x), (second, y) = by_set.items()
     significance = permutation_test(x, y, alternative="two-sided")
-    return Reproduction(
+    return KuritaReproduction(
         (first, second), x, y, significance, fixed_attributes(x, y, significance.p_value, ALPHA, 1)
     )
 
@@ -97,7 +97,7 @@ def read_word_scores(path: Path) -> dict[str, Vector]:
     return {name: np.array(scores) for name, scores in by_set.items()}
 
 
-def claims(reproduction: Reproduction) -> list[Claim]:
+def claims(reproduction: KuritaReproduction) -> list[PaperClaim]:
     """Return whether the effect of each test is significant by word and, as published, by cell."""
     judged = []
     for test in published():
@@ -108,7 +108,7 @@ def claims(reproduction: Reproduction) -> list[Claim]:
             d, p, source = reproduction.effect_size, reproduction.significance.p_value, "given scores, exact"
         expected = cell.get("d", d)
         judged.append(
-            Claim(
+            PaperClaim(
                 f"{test['name']}: an effect in the published direction, p ≤ {ALPHA:g}",
                 p <= ALPHA and d * expected > 0,
                 f"by word: d {d:.3f}, p {format_p(p)} ({source})",
@@ -123,7 +123,7 @@ def _published_p(cell: dict[str, float]) -> str:
     return "not printed" if "p" not in cell else "0 as sampled" if cell["p"] == 0 else format_p(cell["p"])
 
 
-def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
+def sheets(reproduction: KuritaReproduction) -> Iterator[PaperTable]:
     """Yield tables of the five tests, by cell and by word, and of the test of the given scores."""
     headings = ["test", "d by cell", "p by cell", "d by word", "p by word"]
     rows = [
@@ -136,7 +136,7 @@ def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
         ]
         for test in published()
     ]
-    yield Sheet(
+    yield PaperTable(
         "published", "Published: d and p in the authors' notebooks, by cell and by word", [headings, *rows]
     )
     interval = reproduction.effect.interval
@@ -148,10 +148,10 @@ def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
     if theirs:
         given.append(["notebook", f"{theirs['d']:.5f}", "–", f"{theirs['p']:.5f}", "sampled"])
     words = f"{len(reproduction.x)} and {len(reproduction.y)} words"
-    yield Sheet("given", f"{reproduction.name}: the given scores of {words}", given, (0, 4))
+    yield PaperTable("given", f"{reproduction.name}: the given scores of {words}", given, (0, 4))
 
 
-def lines(reproduction: Reproduction) -> list[str]:
+def lines(reproduction: KuritaReproduction) -> list[str]:
     """Return the findings of the reproduction as sentences."""
     p = reproduction.significance
     return [
@@ -162,7 +162,7 @@ def lines(reproduction: Reproduction) -> list[str]:
     ]
 
 
-def write_reproduction(reproduction: Reproduction, folder: Path) -> None:
+def write_reproduction(reproduction: KuritaReproduction, folder: Path) -> None:
     """Write the tables and a page."""
-    tables = [*sheets(reproduction), Sheet.of_claims("Tests by word and by cell", claims(reproduction))]
+    tables = [*sheets(reproduction), PaperTable.of_claims("Tests by word and by cell", claims(reproduction))]
     write_sheets(folder, TITLE, tables, [], lines(reproduction))

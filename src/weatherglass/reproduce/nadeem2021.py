@@ -20,7 +20,7 @@ from weatherglass.encoders.scores import read_stereoset_scores
 from weatherglass.errors import WeatherglassError
 from weatherglass.metrics.sets import unit_numbers
 from weatherglass.report.numbers import format_interval, format_p
-from weatherglass.reproduce.sheets import Claim, Sheet, write_sheets
+from weatherglass.reproduce.sheets import PaperClaim, PaperTable, write_sheets
 from weatherglass.stats import Significance
 from weatherglass.stats.multiplicity import adjust
 from weatherglass.stats.pairs import (
@@ -42,7 +42,7 @@ LEAST_MODELS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartFigures:
     """The figures of one model on one part of the data."""
 
     model: str
@@ -73,13 +73,13 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Reproduction:
+class NadeemReproduction:
     """All parts of all models."""
 
-    parts: list[Part]
+    parts: list[PartFigures]
 
     @cached_property
-    def whole(self) -> list[Part]:
+    def whole(self) -> list[PartFigures]:
         """Return the part of each model with all data."""
         return [part for part in self.parts if part.kind == "both"]
 
@@ -94,7 +94,7 @@ class Reproduction:
         return max((part.difference or 0.0 for part in self.parts), default=0.0)
 
 
-def reproduce(paths: Sequence[Path], sentences: Path | None = None) -> Reproduction:
+def reproduce(paths: Sequence[Path], sentences: Path | None = None) -> NadeemReproduction:
     """Compute the figures of released score files.
 
     Args:
@@ -106,7 +106,7 @@ def reproduce(paths: Sequence[Path], sentences: Path | None = None) -> Reproduct
     """
     triples = read_stereoset(sentences)
     files = [file for path in paths for file in _score_files(path)]
-    return Reproduction([part for file in files for part in _parts(file, triples)])
+    return NadeemReproduction([part for file in files for part in _parts(file, triples)])
 
 
 def _score_files(path: Path) -> list[Path]:
@@ -118,7 +118,7 @@ def _score_files(path: Path) -> list[Path]:
     return found
 
 
-def _parts(path: Path, triples: Sequence[Triple]) -> Iterator[Part]:
+def _parts(path: Path, triples: Sequence[Triple]) -> Iterator[PartFigures]:
     scores = read_stereoset_scores(path)
     model = path.stem.removeprefix(PREFIX).partition("_")[0]
     present = [triple for triple in triples if triple.ids[0] in scores]
@@ -138,7 +138,9 @@ def _parts(path: Path, triples: Sequence[Triple]) -> Iterator[Part]:
                 yield _part(model, kind, topic, taken, scores)
 
 
-def _part(model: str, kind: str, topic: str, triples: Sequence[Triple], scores: dict[str, float]) -> Part:
+def _part(
+    model: str, kind: str, topic: str, triples: Sequence[Triple], scores: dict[str, float]
+) -> PartFigures:
     stereotype, anti, unrelated = (
         np.array([scores[triple.ids[place]] for triple in triples]) for place in range(3)
     )
@@ -147,7 +149,7 @@ def _part(model: str, kind: str, topic: str, triples: Sequence[Triple], scores: 
     single = share_of(stereotype, anti, np.arange(len(triples)))
     rng = np.random.default_rng(0)
     figures = shipped_toml("weatherglass.reproduce", "nadeem2021").get(model, {}).get(kind, {}).get(topic)
-    return Part(
+    return PartFigures(
         model,
         kind,
         topic,
@@ -159,7 +161,7 @@ def _part(model: str, kind: str, topic: str, triples: Sequence[Triple], scores: 
     )
 
 
-def claims(reproduction: Reproduction) -> list[Claim]:
+def claims(reproduction: NadeemReproduction) -> list[PaperClaim]:
     """Return a statement of the paper and our question, judged on the given models."""
     whole = reproduction.whole
     if not whole:
@@ -172,7 +174,7 @@ def claims(reproduction: Reproduction) -> list[Claim]:
     )
     theirs = [(part.model, part.published) for part in whole if part.published]
     published = ", ".join(f"{model}: {figures.ss:.1f}" for model, figures in theirs)
-    every = Claim(
+    every = PaperClaim(
         "“These models exhibit strong stereotypical biases” (abstract); judged: each ss is above 50, p after Holm",
         all(biased),
         shown,
@@ -182,7 +184,7 @@ def claims(reproduction: Reproduction) -> list[Claim]:
     lms, ss = (np.array([getattr(part.figures, name) for part in whole]) for name in ("lms", "ss"))
     enough = len(whole) >= LEAST_MODELS
     r = float(np.corrcoef(lms, ss)[0, 1]) if enough else math.nan
-    stronger = Claim(
+    stronger = PaperClaim(
         "Our question, not a statement of the paper: do lms and ss rise together over models?",
         r > 0 if enough else None,
         f"Pearson's r {r:.2f} over {len(whole)} models"
@@ -194,7 +196,7 @@ def claims(reproduction: Reproduction) -> list[Claim]:
     return [every, stronger]
 
 
-def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
+def sheets(reproduction: NadeemReproduction) -> Iterator[PaperTable]:
     """Yield a table for each model with its figures, the published ones, p and the interval over terms."""
     headings = ["part", "lms", "ss", "icat", "95 % CI of ss", "p over terms", "p over pairs", "difference"]
     for model in dict.fromkeys(part.model for part in reproduction.parts):
@@ -211,7 +213,7 @@ def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
             if part.model == model
         ]
         title = f"{model}: figures from the released scores, and their difference from the published figures"
-        yield Sheet(f"figures-{model}", title, [headings, *rows])
+        yield PaperTable(f"figures-{model}", title, [headings, *rows])
 
 
 def _shown_interval(interval: tuple[float, float] | None) -> str:
@@ -219,7 +221,7 @@ def _shown_interval(interval: tuple[float, float] | None) -> str:
     return format_interval(low, high, 1)
 
 
-def lines(reproduction: Reproduction) -> list[str]:
+def lines(reproduction: NadeemReproduction) -> list[str]:
     """Return the findings of the reproduction as sentences."""
     models = len({part.model for part in reproduction.parts})
     return [
@@ -230,7 +232,7 @@ def lines(reproduction: Reproduction) -> list[str]:
     ]
 
 
-def write_reproduction(reproduction: Reproduction, folder: Path) -> None:
+def write_reproduction(reproduction: NadeemReproduction, folder: Path) -> None:
     """Write the tables and a page."""
-    tables = [*sheets(reproduction), Sheet.of_claims("Statements of the paper", claims(reproduction))]
+    tables = [*sheets(reproduction), PaperTable.of_claims("Statements of the paper", claims(reproduction))]
     write_sheets(folder, TITLE, tables, [], lines(reproduction))

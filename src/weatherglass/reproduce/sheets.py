@@ -29,7 +29,7 @@ def file_name(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class PaperClaim:
     """A statement of a paper, judged on the given models and on the numbers that the paper prints."""
 
     statement: str
@@ -53,7 +53,7 @@ class Claim:
         return VERDICTS[self.theirs_hold]
 
 
-def claim_lines(claims: Iterable[Claim]) -> Iterator[str]:
+def claim_lines(claims: Iterable[PaperClaim]) -> Iterator[str]:
     """Yield each claim in three lines that fit any terminal."""
     for claim in claims:
         yield claim.statement
@@ -62,7 +62,7 @@ def claim_lines(claims: Iterable[Claim]) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class PaperTable:
     """A table; its first row contains the headings, and its first column identifies the rows."""
 
     name: str
@@ -78,14 +78,14 @@ class Sheet:
     """The largest number of rows on the terminal and the page; the file has all of them."""
 
     @classmethod
-    def of_claims(cls, title: str, claims: Iterable[Claim]) -> Sheet:
+    def of_claims(cls, title: str, claims: Iterable[PaperClaim]) -> PaperTable:
         """Return the statements of a paper as a table."""
         headings = ["statement", "verdict", "ours", "published_verdict", "published"]
         cells = [[c.statement, c.verdict, c.ours, c.published_verdict, c.theirs] for c in claims]
         return cls("claims", title, [headings, *cells], (0, 1, 2, 3, 4))
 
     @classmethod
-    def of_models_not_given(cls, specs: Mapping[str, str]) -> list[Sheet]:
+    def of_models_not_given(cls, specs: Mapping[str, str]) -> list[PaperTable]:
         """Return a table of the specs of the paper's models that are not in the run, if there are any."""
         title = "Not given: add --model NAME=SPEC (see docs/encoders.md for the weights)"
         rows = [["name", "spec"], *([name, spec] for name, spec in specs.items())]
@@ -115,7 +115,7 @@ class Picture:
     title: str
 
 
-def sheet_lines(sheet: Sheet, width: int) -> Iterator[str]:
+def sheet_lines(sheet: PaperTable, width: int) -> Iterator[str]:
     """Yield the table for a terminal of this width, in blocks that repeat the first column if it does not fit."""
     longest = max((len(row[0]) for row in sheet.shown), default=0)
     columns = [
@@ -133,7 +133,7 @@ def sheet_lines(sheet: Sheet, width: int) -> Iterator[str]:
 
 
 def write_sheets(
-    folder: Path, title: str, sheets: Sequence[Sheet], pictures: Sequence[Picture], notes: Iterable[str]
+    folder: Path, title: str, sheets: Sequence[PaperTable], pictures: Sequence[Picture], notes: Iterable[str]
 ) -> list[Path]:
     """Write each table as TSV, and a page with all tables, figures and notes."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -152,7 +152,7 @@ def _plain(cell: str) -> str:
     return re.sub(r"−(?=\d)", "-", " ".join(cell.split()))
 
 
-def page(title: str, sheets: Sequence[Sheet], pictures: Sequence[Picture], notes: Iterable[str]) -> str:
+def page(title: str, sheets: Sequence[PaperTable], pictures: Sequence[Picture], notes: Iterable[str]) -> str:
     """Return one HTML file that loads nothing else and in which every text is escaped."""
     values = {
         "title": title,

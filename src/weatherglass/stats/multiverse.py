@@ -206,7 +206,7 @@ LEAST = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Halves:
+class RandomHalves:
     """d with halves of some lists, compared with d of the whole lists."""
 
     d: float
@@ -223,7 +223,7 @@ class Halves:
 
 def halves(
     to_a: Matrix, to_b: Matrix, n_x: int, targets: bool, attributes: bool, seed: int = 0
-) -> Halves | None:
+) -> RandomHalves | None:
     """Compute d with halves of X and Y, of A and B, or of all four; None if a list to halve is too short.
 
     Args:
@@ -255,7 +255,7 @@ def halves(
         return None
     low, high = np.quantile(drawn, [0.025, 0.975])
     turned = float((np.sign(drawn) == -np.sign(whole)).mean())
-    return Halves(whole, _plain(first), _plain(second), float(low), float(high), turned, len(drawn))
+    return RandomHalves(whole, _plain(first), _plain(second), float(low), float(high), turned, len(drawn))
 
 
 def _part(size: int, pick: str, rng: np.random.Generator) -> Integers:

@@ -34,7 +34,7 @@ BUDGET = Budget(seconds=0.5)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Contexts:
+class RankedContexts:
     """The query number and the passage number of each context."""
 
     queries: Integers
@@ -91,7 +91,7 @@ class WinRate:
     """The median over contexts of the difference between the groups' mean ranks, in places."""
 
 
-def win_rate(scores: Matrix, n_x: int, contexts: Contexts, alpha: float = 0.05) -> WinRate:
+def win_rate(scores: Matrix, n_x: int, contexts: RankedContexts, alpha: float = 0.05) -> WinRate:
     """Return the win rate of the first `n_x` names against the others.
 
     Args:
@@ -176,7 +176,7 @@ class _Components:
 
 
 def _random_contexts(
-    of_x: Matrix, of_y: Matrix, ranks: Matrix, contexts: Contexts, at_even: float, alpha: float
+    of_x: Matrix, of_y: Matrix, ranks: Matrix, contexts: RankedContexts, at_even: float, alpha: float
 ) -> RandomContexts | None:
     """Return the result for random contexts; None if there is only one query.
 
@@ -209,7 +209,7 @@ def _random_contexts(
     return RandomContexts(p, interval, df, layout, names, found.contexts, interaction)
 
 
-def _components(wins: Vector, within: Matrix, contexts: Contexts, layout: Passages) -> _Components:
+def _components(wins: Vector, within: Matrix, contexts: RankedContexts, layout: Passages) -> _Components:
     """Return the components of the variance, from the win rate of each context and ranks centred within groups."""
     if layout != "crossed":
         by_query = _component(averaged(wins, contexts.queries), 0)

@@ -42,7 +42,7 @@ MANY_NUMBERS = 2**17
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class LineLayout:
     """The layout of the lines of a file."""
 
     width: int
@@ -109,7 +109,7 @@ def _blocks(file: BinaryIO, collector: Collector, unfinished: list[bytes]) -> It
         yield rest + b"\n"
 
 
-def detect_layout(block: bytes, collector: Collector) -> Layout:
+def detect_layout(block: bytes, collector: Collector) -> LineLayout:
     """Detect the layout from the first lines.
 
     Raises:
@@ -134,7 +134,7 @@ def detect_layout(block: bytes, collector: Collector) -> Layout:
         raise VectorFileError(f"{collector.path}: not a file of word vectors ({_begins(lines[0])})")
     tabs = b"\t" in usual
     separators = usual.count(b" ") + (usual.count(b"\t") if tabs else 0)
-    return Layout(width, separators, tabs, count)
+    return LineLayout(width, separators, tabs, count)
 
 
 def _is_vector_of_one(lines: list[bytes]) -> bool:
@@ -169,7 +169,7 @@ def _begins(line: bytes) -> str:
 class _Scan:
     """A scan of a text file, which reads blocks of lines and counts the lines and words."""
 
-    def __init__(self, layout: Layout, collector: Collector, start: bytes) -> None:
+    def __init__(self, layout: LineLayout, collector: Collector, start: bytes) -> None:
         self.layout = layout
         self.collector = collector
         self.line = 0

@@ -25,7 +25,7 @@ from weatherglass.reliability.agreement.icc import (
 from weatherglass.reliability.agreement.seeds import batches_of_seeds, estimate_by_seeds, seed_sentences
 from weatherglass.reliability.scoring import DEFAULT_RULES
 from weatherglass.reliability.scoring.scores import ScoreTensor
-from weatherglass.reliability.tables import Condition
+from weatherglass.reliability.tables import StudyCondition
 
 SHROUT_FLEISS = np.array(
     [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], dtype=float
@@ -186,7 +186,7 @@ def test_more_seeds_narrow_the_interval_and_leave_the_estimate() -> None:
 def test_what_is_foretold_of_many_seeds_is_what_many_seeds_give() -> None:
     """Half of 64 seeds foretell the width that all of them give."""
     scores = layout(11, (60, 15, 64))
-    condition = Condition("c", "sgns", "p")
+    condition = StudyCondition("c", "sgns", "p")
     half = estimate_by_seeds(condition, tensor_of(scores[:, :, :32]), np.arange(60))
     with_64_seeds = estimate_by_seeds(condition, tensor_of(scores), np.arange(60))
     predicted = next(row for row in half if row.seeds == 64)
@@ -196,7 +196,7 @@ def test_what_is_foretold_of_many_seeds_is_what_many_seeds_give() -> None:
 
 
 def test_batches_are_disjoint_and_said_in_words() -> None:
-    condition = Condition("c", "sgns", "p")
+    condition = StudyCondition("c", "sgns", "p")
     tensor = tensor_of(layout(13, (30, 10, 8)))
     batches = batches_of_seeds(condition, tensor, np.arange(30))
     of_rule = [row for row in batches if row.rule == "dbwa"]

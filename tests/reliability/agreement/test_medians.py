@@ -31,9 +31,9 @@ from weatherglass.reliability.agreement.medians import (
     rater_intervals,
     retest_interval,
 )
-from weatherglass.reliability.lists import WordList
+from weatherglass.reliability.lists import StudyWordList
 from weatherglass.reliability.scoring.scores import ScoreTensor
-from weatherglass.reliability.tables import Condition, build_table
+from weatherglass.reliability.tables import StudyCondition, build_table
 from weatherglass.stats.interval import jackknife_variance
 
 RULES = ("dbwa", "ripa", "nbm")
@@ -201,10 +201,12 @@ def test_a_jackknife_of_a_mean_is_its_squared_standard_error() -> None:
     ],
 )
 def test_a_claim_is_judged_by_the_whole_interval(claim: str, low: float, high: float, verdict: str) -> None:
-    condition = Condition("c", "sgns", "p")
+    condition = StudyCondition("c", "sgns", "p")
     tensor = tensor_of([layout(seed) for seed in (8, 9, 10)])
-    query = WordList("query", tuple(tensor.words[:6]), "made")
-    assessed = assess(condition, tensor, [WordList("frequent", tuple(tensor.words), "made")], [query]).tables
+    query = StudyWordList("query", tuple(tensor.words[:6]), "made")
+    assessed = assess(
+        condition, tensor, [StudyWordList("frequent", tuple(tensor.words), "made")], [query]
+    ).tables
     names = ("summary", "consistency_queries", "consistency_pairs")
     summary, queries, ensembles = (build_table(name, assessed[name], RULES) for name in names)
     by = "raw" if claim == RATER else "dbwa"

@@ -22,13 +22,13 @@ from weatherglass.cli import app
 from weatherglass.errors import CorpusError, UnknownNameError
 from weatherglass.reliability.agreement.assess import word_scores
 from weatherglass.reliability.agreement.icc import retest
-from weatherglass.reliability.lists import WordList
+from weatherglass.reliability.lists import StudyWordList
 from weatherglass.reliability.scoring.scores import ScoreTensor
 from weatherglass.reliability.tables import (
     CANNOT_TELL,
     SHOWN,
     THESE_SEEDS,
-    Condition,
+    StudyCondition,
     WordScore,
     build_table,
     read_rows,
@@ -40,14 +40,18 @@ ORACLE = Path(__file__).parents[2] / "oracles" / "lme4"
 def words_of(
     scores: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
     names: list[str],
-    lists: Sequence[WordList] = (),
+    lists: Sequence[StudyWordList] = (),
 ) -> list[WordScore]:
     """The table of made-up scores, word × pair × seed."""
     _, pairs, seeds = scores.shape
     parts = [{"dbwa": scores[:, :, seed].astype(np.float32)} for seed in range(seeds)]
     tensor = ScoreTensor(names, [(f"he{n}", f"she{n}") for n in range(pairs)], range(seeds), parts)
     columns = word_scores(
-        Condition("c", "sgns", "gender"), tensor, "dbwa", retest(tensor.block("dbwa", slice(None))), lists
+        StudyCondition("c", "sgns", "gender"),
+        tensor,
+        "dbwa",
+        retest(tensor.block("dbwa", slice(None))),
+        lists,
     )
     return read_rows(build_table("words", [columns], ["dbwa"]), WordScore)
 
@@ -99,10 +103,10 @@ def test_a_list_that_the_study_names_is_a_family_of_its_own_and_corrected_by_hol
     names = [f"w{n}" for n in range(40)]
     scores = 2 * rng.normal(size=(40, 1, 1)) + rng.normal(size=(40, 9, 1)) + rng.normal(size=(40, 9, 6))
     lists = [
-        WordList("jobs", ("w3", "w1", "absent", "w5")),
-        WordList("traits", ("w5", "w8", "w9")),  # w5 is in the first list already
-        WordList("frequent", tuple(names[:20])),
-        WordList("vocabulary", tuple(names)),
+        StudyWordList("jobs", ("w3", "w1", "absent", "w5")),
+        StudyWordList("traits", ("w5", "w8", "w9")),  # w5 is in the first list already
+        StudyWordList("frequent", tuple(names[:20])),
+        StudyWordList("vocabulary", tuple(names)),
     ]
     rows = words_of(scores, names, lists)
     families = {family: [row for row in rows if row.family == family] for family in (w.name for w in lists)}

@@ -9,7 +9,7 @@ import pytest
 from tests.messages import in_order, mentions
 
 from weatherglass.reliability.regression.explain import Explanation, FittedModel, Part, Published
-from weatherglass.reliability.regression.fit import Coefficient, Fit, RSquared
+from weatherglass.reliability.regression.fit import Coefficient, MixedFit, RSquared
 from weatherglass.reliability.regression.tables import (
     agreeing_in_all,
     differing_signs,
@@ -24,7 +24,7 @@ def coefficient(name: str, estimate: float, se: float = 0.01) -> Coefficient:
 
 def model(lost: dict[str, float], *coefficients: Coefficient, word: float = 0.1) -> FittedModel:
     """Variances of 0.3 between algorithms, `word` between words, and 0.4 left over."""
-    fit = Fit(
+    fit = MixedFit(
         rows=90,
         levels={"algorithm": 2, "word": 30},
         intercept=coefficient("intercept", 0.5),

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.reliability.agreement.icc import (
-    Estimates,
     GroupInterval,
+    IccEstimates,
     agreement_icc,
     alpha_of,
     connected_groups,
@@ -24,7 +24,7 @@ from weatherglass.reliability.agreement.icc import (
     retest,
     standardise,
 )
-from weatherglass.reliability.lists import FREQUENT_LIST, VOCABULARY_LIST, WordList
+from weatherglass.reliability.lists import FREQUENT_LIST, VOCABULARY_LIST, StudyWordList
 from weatherglass.reliability.scoring import raters
 from weatherglass.reliability.scoring.scores import ScoreTensor
 from weatherglass.reliability.tables import (
@@ -32,7 +32,7 @@ from weatherglass.reliability.tables import (
     SHOWN,
     THESE_SEEDS,
     Columns,
-    Condition,
+    StudyCondition,
     WordScore,
     columns,
 )
@@ -48,7 +48,7 @@ SCALES = ("raw", "standardised")
 
 
 @dataclass(frozen=True)
-class Assessment:
+class ConditionTables:
     """The tables of one condition by name, each as a list of parts for `build_table`."""
 
     tables: Mapping[str, list[Columns]]
@@ -57,8 +57,11 @@ class Assessment:
 
 
 def assess(
-    condition: Condition, tensor: ScoreTensor, lists: Sequence[WordList], queries: Sequence[WordList]
-) -> Assessment:
+    condition: StudyCondition,
+    tensor: ScoreTensor,
+    lists: Sequence[StudyWordList],
+    queries: Sequence[StudyWordList],
+) -> ConditionTables:
     """Compute every agreement table of one corpus, algorithm and set of base pairs.
 
     Args:
@@ -78,7 +81,7 @@ def assess(
         for scale, tables in scaled.items()
     }
     keys = condition.columns()
-    return Assessment(
+    return ConditionTables(
         {
             "words": [
                 word_scores(condition, tensor, rule, estimates, lists)
@@ -142,21 +145,21 @@ def five_number_summary(values: Vector) -> dict[str, float]:
     }
 
 
-def rows_of(target: WordList, tensor: ScoreTensor) -> Integers:
+def rows_of(target: StudyWordList, tensor: ScoreTensor) -> Integers:
     """Return the rows of the words of a list that have scores."""
     return np.array([tensor.row_of[word] for word in target.words if word in tensor.row_of], dtype=np.int64)
 
 
-def _icc_columns(estimates: Estimates) -> Columns:
+def _icc_columns(estimates: IccEstimates) -> Columns:
     return {"icc": estimates.value, "low": estimates.low, "high": estimates.high}
 
 
-def _word_columns(estimates: Estimates, interval: GroupInterval) -> Columns:
+def _word_columns(estimates: IccEstimates, interval: GroupInterval) -> Columns:
     ends = {"low_groups": interval.low, "high_groups": interval.high, "groups": interval.groups}
     return {**_icc_columns(estimates), **ends}
 
 
-def _word_retest(tensor: ScoreTensor, rule: str, groups: Integers) -> tuple[Estimates, GroupInterval]:
+def _word_retest(tensor: ScoreTensor, rule: str, groups: Integers) -> tuple[IccEstimates, GroupInterval]:
     """Compute the test–retest of every word, in blocks of words, since all scores may not fit into memory."""
     estimates, intervals = [], []
     for start in range(0, len(tensor.words), WORDS_AT_A_TIME):
@@ -169,11 +172,11 @@ def _word_retest(tensor: ScoreTensor, rule: str, groups: Integers) -> tuple[Esti
     return _concatenate(estimates), replace(intervals[0], low=low, high=high)
 
 
-def _concatenate(parts: Sequence[Estimates]) -> Estimates:
+def _concatenate(parts: Sequence[IccEstimates]) -> IccEstimates:
     value, low, high = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "low", "high")
     )
-    return Estimates(value, low, high, parts[0].reason)
+    return IccEstimates(value, low, high, parts[0].reason)
 
 
 def _rule_scores(means: Mapping[str, Matrix], scale: str) -> NDArray[np.float64]:
@@ -191,7 +194,7 @@ def _pair_retest(keys: Columns, tensor: ScoreTensor, rows: Mapping[str, Integers
     return parts
 
 
-def _pair_retest_in_blocks(tensor: ScoreTensor, rule: str, chosen: Integers) -> Estimates:
+def _pair_retest_in_blocks(tensor: ScoreTensor, rule: str, chosen: Integers) -> IccEstimates:
     """Compute the test–retest of every pair, in blocks of pairs, since all scores may not fit into memory."""
     number = max(1, SCORES_AT_A_TIME // max(1, len(chosen) * len(tensor.seeds)))
     return _concatenate(
@@ -216,7 +219,7 @@ def _pair_inter_rater(
     return parts
 
 
-def _pair_columns(tensor: ScoreTensor, estimates: Estimates, chosen: Integers) -> Columns:
+def _pair_columns(tensor: ScoreTensor, estimates: IccEstimates, chosen: Integers) -> Columns:
     names = [f"{first}–{second}" for first, second in tensor.pairs]
     return {"pair": names, **_icc_columns(estimates), "words": len(chosen), "note": estimates.reason}
 
@@ -225,7 +228,7 @@ def _query_consistency(
     keys: Columns,
     tensor: ScoreTensor,
     means: Mapping[str, Matrix],
-    queries: Sequence[WordList],
+    queries: Sequence[StudyWordList],
     groups: Integers,
 ) -> list[Columns]:
     """Compute alpha of each query, with words as items and base pairs as cases."""
@@ -268,7 +271,7 @@ def _pair_consistency(
     return parts
 
 
-def _alpha_columns(estimates: Estimates, table: Matrix) -> Columns:
+def _alpha_columns(estimates: IccEstimates, table: Matrix) -> Columns:
     return {
         "alpha": float(estimates.value),
         "low": float(estimates.low),
@@ -292,7 +295,7 @@ def pearson_row(keys: Columns, averages: Mapping[str, Vector], one: str, other: 
     }
 
 
-def _summary(name: str, chosen: Integers, estimates: Estimates, over_groups: GroupInterval) -> Columns:
+def _summary(name: str, chosen: Integers, estimates: IccEstimates, over_groups: GroupInterval) -> Columns:
     """Return the box plot of a target list, and the medians of the ends of the words' intervals."""
     with np.errstate(invalid="ignore"):
         low, high, low_groups, high_groups = (
@@ -319,7 +322,11 @@ FEWEST_SEEDS = 3
 
 
 def word_scores(
-    condition: Condition, tensor: ScoreTensor, rule: str, retest: Estimates, lists: Sequence[WordList]
+    condition: StudyCondition,
+    tensor: ScoreTensor,
+    rule: str,
+    retest: IccEstimates,
+    lists: Sequence[StudyWordList],
 ) -> Columns:
     """Return the rows of the table `words` for one rule, with p corrected within each family.
 
@@ -369,7 +376,7 @@ def word_scores(
     )
 
 
-def word_families(words: Sequence[str], lists: Sequence[WordList]) -> dict[str, Integers]:
+def word_families(words: Sequence[str], lists: Sequence[StudyWordList]) -> dict[str, Integers]:
     """Return the positions of the words of each family; a word belongs to the first list that contains it.
 
     Words outside all lists belong to the family of the vocabulary. Families without words are left out.

@@ -11,7 +11,7 @@ import numpy as np
 
 from weatherglass.arrays import Integers
 from weatherglass.progress import Progress, Silent
-from weatherglass.reliability.agreement.assess import Assessment, assess, pearson_row, rows_of
+from weatherglass.reliability.agreement.assess import ConditionTables, assess, pearson_row, rows_of
 from weatherglass.reliability.agreement.claims import CONSISTENCY, ENSEMBLE, RATER, RETEST, claims
 from weatherglass.reliability.agreement.comparisons import (
     compare_corpora,
@@ -36,7 +36,7 @@ from weatherglass.reliability.lists import (
     FREQUENT_LIST,
     VOCABULARY_LIST,
     BasePairs,
-    WordList,
+    StudyWordList,
     base_pairs,
     frequent_words,
     queries,
@@ -46,7 +46,7 @@ from weatherglass.reliability.scoring import raters
 from weatherglass.reliability.scoring.scores import ScoreTensor
 from weatherglass.reliability.study import Group
 from weatherglass.reliability.study_file import Study
-from weatherglass.reliability.tables import COLUMNS, Columns, Condition, build_table
+from weatherglass.reliability.tables import COLUMNS, Columns, StudyCondition, build_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -61,16 +61,16 @@ def assess_study(
     progress = progress or Silent()
     progress.stage("assessing", len(scored) * len(study.pairs))
     parts: dict[str, list[Columns]] = {name: [] for name in COLUMNS}
-    assessments: dict[Condition, Assessment] = {}
+    assessments: dict[StudyCondition, ConditionTables] = {}
     words: list[pl.DataFrame] = []
-    intervals: dict[tuple[str, Condition, str], MedianInterval] = {}
+    intervals: dict[tuple[str, StudyCondition, str], MedianInterval] = {}
     for group, tensor in scored:
         lists = target_lists(study, tensor.words)
         parts["missing"] += _missing_words(group, tensor, lists)
         words.append(listed_words(group, lists))
         for name in study.pairs:
             pairs = base_pairs(name)
-            condition = Condition(group.corpus, group.algorithm, pairs.name)
+            condition = StudyCondition(group.corpus, group.algorithm, pairs.name)
             selected, coverage, missing = _select_pairs(condition, tensor, pairs)
             parts["pairs"].append(coverage)
             parts["missing"] += missing
@@ -97,7 +97,7 @@ def assess_study(
     for name, derive in derived.items():  # Each uses the tables before it.
         tables[name] = build_table(name, list(derive()), study.rules)
     tables |= _corpora_compared(tables, words, compared, study)
-    unscored = [Condition(*key) for *key, present, _ in tables["pairs"].iter_rows() if present == 0]
+    unscored = [StudyCondition(*key) for *key, present, _ in tables["pairs"].iter_rows() if present == 0]
     verdicts = claims(
         tables["summary"],
         tables["consistency_queries"],
@@ -129,33 +129,33 @@ def average_score_table(study: Study, scored: Sequence[tuple[Group, ScoreTensor]
     for group, tensor in scored:
         for name in study.pairs:
             pairs = base_pairs(name)
-            condition = Condition(group.corpus, group.algorithm, pairs.name)
+            condition = StudyCondition(group.corpus, group.algorithm, pairs.name)
             selected, _, _ = _select_pairs(condition, tensor, pairs)
             if selected is not None:
                 rows.append(average_scores(condition, selected))
     return build_table("scores", rows, study.rules)
 
 
-def average_scores(condition: Condition, tensor: ScoreTensor) -> Columns:
+def average_scores(condition: StudyCondition, tensor: ScoreTensor) -> Columns:
     """Return the score of every word with every rule, averaged over seeds and pairs."""
     averages = {rule: tensor.mean(rule).mean(1) for rule in tensor.rules}
     return {**condition.columns(), "word": list(tensor.words), **averages}
 
 
-def target_lists(study: Study, vocabulary: Sequence[str]) -> list[WordList]:
+def target_lists(study: Study, vocabulary: Sequence[str]) -> list[StudyWordList]:
     """Return the study's lists, followed by the frequent words and the whole vocabulary."""
     if isinstance(study.frequent, int):
         frequent = frequent_words(vocabulary, study.frequent)
     else:
         word_list = target_list(study.frequent)
-        frequent = WordList(FREQUENT_LIST, word_list.words, word_list.source)
-    all_words = WordList(VOCABULARY_LIST, tuple(vocabulary), "every word of the corpus")
+        frequent = StudyWordList(FREQUENT_LIST, word_list.words, word_list.source)
+    all_words = StudyWordList(VOCABULARY_LIST, tuple(vocabulary), "every word of the corpus")
     return [*(target_list(name) for name in study.targets), frequent, all_words]
 
 
 def _median_intervals(
-    condition: Condition, tensor: ScoreTensor, frequent: Integers
-) -> dict[tuple[str, Condition, str], MedianInterval]:
+    condition: StudyCondition, tensor: ScoreTensor, frequent: Integers
+) -> dict[tuple[str, StudyCondition, str], MedianInterval]:
     """Return the interval of the median for each claim and each rule or scale in one condition."""
     intervals = {}
     query_rows = [rows_of(query, tensor) for query in queries()]
@@ -171,7 +171,7 @@ def _median_intervals(
 
 
 def _select_pairs(
-    condition: Condition, tensor: ScoreTensor, pairs: BasePairs
+    condition: StudyCondition, tensor: ScoreTensor, pairs: BasePairs
 ) -> tuple[ScoreTensor | None, Columns, list[Columns]]:
     """Return the scores of one set of pairs, and its rows of the tables `pairs` and `missing`."""
     index_of = {pair: number for number, pair in enumerate(tensor.pairs)}
@@ -186,7 +186,7 @@ def _select_pairs(
     return selected, coverage, missing
 
 
-def _missing_words(group: Group, tensor: ScoreTensor, lists: Sequence[WordList]) -> list[Columns]:
+def _missing_words(group: Group, tensor: ScoreTensor, lists: Sequence[StudyWordList]) -> list[Columns]:
     vocabulary = set(tensor.words)
     return [
         _missing_row(group.corpus, group.algorithm, kind, entry.name, word)
@@ -202,7 +202,7 @@ def _missing_row(*values: str) -> Columns:
 
 
 def _pearson_over_all_corpora(
-    assessments: Mapping[Condition, Assessment], rules: Sequence[str]
+    assessments: Mapping[StudyCondition, ConditionTables], rules: Sequence[str]
 ) -> list[Columns]:
     """Compute Pearson's r over the concatenated vocabularies (Tables 2, 4 and 5 of the reproduction)."""
     rows = []
@@ -215,5 +215,7 @@ def _pearson_over_all_corpora(
         ]
         scores = {rule: np.concatenate([averages[rule] for averages in stacked]) for rule in rules}
         for one, other in combinations(rules, 2):
-            rows.append(pearson_row(Condition(ALL_CORPORA, algorithm, pairs).columns(), scores, one, other))
+            rows.append(
+                pearson_row(StudyCondition(ALL_CORPORA, algorithm, pairs).columns(), scores, one, other)
+            )
     return rows

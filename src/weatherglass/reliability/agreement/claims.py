@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from weatherglass.reliability.agreement.medians import MedianInterval
 from weatherglass.reliability.lists import FREQUENT_LIST
-from weatherglass.reliability.tables import Columns, Condition
+from weatherglass.reliability.tables import Columns, StudyCondition
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,7 +37,7 @@ NO_RULE = "–"
 HOLDS, FAILS, UNDECIDED, UNKNOWN = "holds", "does not hold", "undecided", "not estimable"
 """The verdict if the threshold is inside the interval of the median, or there is no interval."""
 
-Intervals = Mapping[tuple[str, Condition, str], MedianInterval]
+Intervals = Mapping[tuple[str, StudyCondition, str], MedianInterval]
 """The interval of the median, or of the alpha of the base pairs, by claim, condition, and rule or scale."""
 
 
@@ -150,7 +150,7 @@ def claims(
     ensembles: pl.DataFrame,
     rules: Sequence[str],
     intervals: Intervals,
-    unscored: Sequence[Condition] = (),
+    unscored: Sequence[StudyCondition] = (),
 ) -> list[Columns]:
     """Judge every claim in every condition, with test–retest and consistency by rule and inter-rater reliability by
     scale.
@@ -195,7 +195,7 @@ def claims(
 
 def _row(claim: str, row: Columns, by: str, median: float, note: str, intervals: Intervals) -> Columns:
     threshold = THRESHOLDS[claim]
-    condition = Condition(row["corpus"], row["algorithm"], row["pairs"])
+    condition = StudyCondition(row["corpus"], row["algorithm"], row["pairs"])
     interval = intervals.get((claim, condition, by), NO_INTERVAL)
     if median != median:
         interval = NO_INTERVAL

@@ -16,7 +16,7 @@ import polars as pl
 from weatherglass.arrays import Vector
 from weatherglass.reliability.agreement.assess import five_number_summary
 from weatherglass.reliability.agreement.icc import FEWEST, too_few
-from weatherglass.reliability.lists import FREQUENT_LIST, VOCABULARY_LIST, WordList
+from weatherglass.reliability.lists import FREQUENT_LIST, VOCABULARY_LIST, StudyWordList
 from weatherglass.reliability.study import Group
 from weatherglass.reliability.tables import Columns
 from weatherglass.reliability.training.embedding import load_embedding
@@ -183,7 +183,7 @@ EDGES = (0, 1, 3, 10, 30, 100, 300, 1000)
 KEYS = ["algorithm", "pairs"]
 
 
-def listed_words(group: Group, lists: Sequence[WordList]) -> pl.DataFrame:
+def listed_words(group: Group, lists: Sequence[StudyWordList]) -> pl.DataFrame:
     """Return the target words and frequent words of one group, with their occurrences per million tokens.
 
     The frequency is NaN if imported files have no counts.

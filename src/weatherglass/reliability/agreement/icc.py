@@ -19,7 +19,7 @@ Tables = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)
-class Estimates:
+class IccEstimates:
     """Estimates with their intervals, one per table; NaN if they cannot be estimated."""
 
     value: Vector
@@ -29,7 +29,7 @@ class Estimates:
     """The reason why no table could be estimated; empty if one could."""
 
     @classmethod
-    def none(cls, shape: tuple[int, ...], reason: str) -> Estimates:
+    def none(cls, shape: tuple[int, ...], reason: str) -> IccEstimates:
         nothing = np.full(shape, np.nan)
         return cls(nothing, nothing, nothing, reason)
 
@@ -75,19 +75,19 @@ def too_few(what: str, number: int) -> str:
     return f"not estimable: {number} {what.removesuffix('s') if number == 1 else what}, {FEWEST} are needed"
 
 
-def retest(tables: Tables, rows: str = "base pairs") -> Estimates:
+def retest(tables: Tables, rows: str = "base pairs") -> IccEstimates:
     """Compute ICC(2,1) of each table (Shrout & Fleiss 1979); columns are seeds."""
     n, k = tables.shape[-2:]
     if reason := too_few(rows, n) or ("" if k > 1 else "not estimable: one seed, 2 are needed"):
-        return Estimates.none(tables.shape[:-2], reason)
+        return IccEstimates.none(tables.shape[:-2], reason)
     return absolute_agreement(MeanSquares.of(tables))
 
 
-def inter_rater(tables: Tables, rows: str = "base pairs") -> Estimates:
+def inter_rater(tables: Tables, rows: str = "base pairs") -> IccEstimates:
     """Compute ICC(3,1) of each table (Shrout & Fleiss 1979); columns are rules."""
     n, k = tables.shape[-2:]
     if reason := too_few(rows, n) or ("" if k > 1 else "not estimable: one rule, 2 are needed"):
-        return Estimates.none(tables.shape[:-2], reason)
+        return IccEstimates.none(tables.shape[:-2], reason)
     return consistency(MeanSquares.of(tables))
 
 
@@ -107,7 +107,7 @@ def alpha_of(squares: MeanSquares) -> Vector:
     return 1 - squares.error / squares.rows
 
 
-def absolute_agreement(squares: MeanSquares) -> Estimates:
+def absolute_agreement(squares: MeanSquares) -> IccEstimates:
     """Compute ICC(2,1) with the interval of McGraw & Wong 1996, ICC(A,1)."""
     from scipy.special import fdtri
 
@@ -124,10 +124,10 @@ def absolute_agreement(squares: MeanSquares) -> Estimates:
         low = n * (msr - f_low * mse) / (f_low * rest + n * msr)
         high = n * (f_high * msr - mse) / (rest + n * f_high * msr)
     perfect = icc == 1
-    return _with_reason(Estimates(icc, np.where(perfect, 1.0, low), np.where(perfect, 1.0, high)))
+    return _with_reason(IccEstimates(icc, np.where(perfect, 1.0, low), np.where(perfect, 1.0, high)))
 
 
-def consistency(squares: MeanSquares) -> Estimates:
+def consistency(squares: MeanSquares) -> IccEstimates:
     """Compute ICC(3,1) with the interval of McGraw & Wong 1996, ICC(C,1)."""
     from scipy.special import fdtri
 
@@ -139,10 +139,10 @@ def consistency(squares: MeanSquares) -> Estimates:
         f_high = msr / mse * fdtri(within, between, upper)
         low, high = (f_low - 1) / (f_low + k - 1), (f_high - 1) / (f_high + k - 1)
     perfect = icc == 1
-    return _with_reason(Estimates(icc, np.where(perfect, 1.0, low), np.where(perfect, 1.0, high)))
+    return _with_reason(IccEstimates(icc, np.where(perfect, 1.0, low), np.where(perfect, 1.0, high)))
 
 
-def cronbach_alpha(tables: Tables, items: str = "items", cases: str = "cases") -> Estimates:
+def cronbach_alpha(tables: Tables, items: str = "items", cases: str = "cases") -> IccEstimates:
     """Compute Cronbach's alpha of each table, cases × items, with the interval of Feldt 1965.
 
     alpha = k/(k−1) · (1 − Σ var(item) / var(sum)) for k items.
@@ -151,34 +151,34 @@ def cronbach_alpha(tables: Tables, items: str = "items", cases: str = "cases") -
 
     n, k = tables.shape[-2:]
     if reason := too_few(cases, n) or too_few(items, k):
-        return Estimates.none(tables.shape[:-2], reason)
+        return IccEstimates.none(tables.shape[:-2], reason)
     with np.errstate(divide="ignore", invalid="ignore"):
         item_variance, sum_variance = tables.var(-2, ddof=1).sum(-1), tables.sum(-1).var(-1, ddof=1)
         alpha = k / (k - 1) * (1 - item_variance / sum_variance)
     freedom = n - 1, (n - 1) * (k - 1)
     low = 1 - (1 - alpha) * fdtri(*freedom, (1 + LEVEL) / 2)
     high = 1 - (1 - alpha) * fdtri(*freedom, (1 - LEVEL) / 2)
-    return _with_reason(Estimates(alpha, low, high))
+    return _with_reason(IccEstimates(alpha, low, high))
 
 
-def _with_reason(estimates: Estimates) -> Estimates:
+def _with_reason(estimates: IccEstimates) -> IccEstimates:
     if np.isfinite(estimates.value).any():
         return estimates
     return replace(estimates, reason="not estimable: the scores do not vary")
 
 
-def pearson(one: Vector, other: Vector) -> Estimates:
+def pearson(one: Vector, other: Vector) -> IccEstimates:
     """Compute Pearson's r of two columns of scores; the interval (Fisher 1921) assumes independent words."""
     from scipy.special import ndtri
 
     n = len(one)
     if n < FEWEST or not one.std() > 0 < other.std():
-        return Estimates.none((), too_few("words", n) or "not estimable: the scores do not vary")
+        return IccEstimates.none((), too_few("words", n) or "not estimable: the scores do not vary")
     r = np.corrcoef(one, other)[0, 1]
     with np.errstate(divide="ignore"):  # r = 1 has an interval of width 0.
         reach = ndtri((1 + LEVEL) / 2) / np.sqrt(n - 3)
         low, high = np.tanh(np.arctanh(r) - reach), np.tanh(np.arctanh(r) + reach)
-    return Estimates(r, low, high)
+    return IccEstimates(r, low, high)
 
 
 def standardise(scores: Matrix) -> Matrix:
@@ -298,7 +298,7 @@ FEWEST_SEEDS = 3
 """The smallest number of seeds from which one can be left out, since a single seed has no test–retest reliability."""
 
 
-def crossed_retest(tables: Tables, rows: str) -> Estimates:
+def crossed_retest(tables: Tables, rows: str) -> IccEstimates:
     """Compute ICC(2,1) of each table like `retest`, with an interval that does not assume normal scores.
 
     The variance is the sum of two jackknife variances, over rows and over seeds, of Fisher's z for k raters, log((1 +

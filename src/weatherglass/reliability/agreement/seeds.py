@@ -24,7 +24,7 @@ from weatherglass.reliability.agreement.icc import (
 )
 from weatherglass.reliability.scoring import raters
 from weatherglass.reliability.scoring.scores import ScoreTensor
-from weatherglass.reliability.tables import Condition, SeedBatch, SeedNumber
+from weatherglass.reliability.tables import SeedBatch, SeedNumber, StudyCondition
 from weatherglass.stats.interval import jackknife_variance
 from weatherglass.stats.seeds import seed_share, seeds_needed
 
@@ -32,7 +32,7 @@ EXTRAPOLATED = (16, 32, 64)
 """Numbers of seeds to which the interval is extrapolated if the study has fewer."""
 
 
-def batches_of_seeds(condition: Condition, tensor: ScoreTensor, words: Integers) -> list[SeedBatch]:
+def batches_of_seeds(condition: StudyCondition, tensor: ScoreTensor, words: Integers) -> list[SeedBatch]:
     """Compute box plots of the test–retest reliability of `words` for all seeds, and for disjoint halves and quarters
     of them.
 
@@ -58,7 +58,7 @@ def batches_of_seeds(condition: Condition, tensor: ScoreTensor, words: Integers)
     return rows
 
 
-def estimate_by_seeds(condition: Condition, tensor: ScoreTensor, words: Integers) -> list[SeedNumber]:
+def estimate_by_seeds(condition: StudyCondition, tensor: ScoreTensor, words: Integers) -> list[SeedNumber]:
     """Compute the median test–retest reliability of `words`, and the median ends of its interval, for 2, 4, 8, …
     seeds.
 

@@ -39,7 +39,7 @@ class BasePairs:
 
 
 @dataclass(frozen=True)
-class WordList:
+class StudyWordList:
     """Target words, or the words of a query."""
 
     name: str
@@ -87,7 +87,7 @@ def base_pairs(name: str) -> BasePairs:
     return BasePairs(path.stem, tuple(dict.fromkeys(pairs)), path.name)
 
 
-def target_list(name: str) -> WordList:
+def target_list(name: str) -> StudyWordList:
     """Return a built-in list of target words by name, or read a list from a table or a file with one word per line.
 
     Raises:
@@ -96,30 +96,32 @@ def target_list(name: str) -> WordList:
     """
     table = _table("targets")
     if name in table:
-        return WordList(name, tuple(table[name]["words"]), table[name]["source"])
+        return StudyWordList(name, tuple(table[name]["words"]), table[name]["source"])
     path = Path(name)
     if not is_regular_file(path):
         raise unknown("list of target words or file", name, table)
-    return WordList(path.stem, tuple(read_words(path, repeats=True, error=CorpusError).words), path.name)
+    return StudyWordList(path.stem, tuple(read_words(path, repeats=True, error=CorpusError).words), path.name)
 
 
-def queries() -> list[WordList]:
+def queries() -> list[StudyWordList]:
     """Return the six queries of Du et al., which are sets of weat6, weat7 and weat8 in lower case."""
     from weatherglass.catalogue.published import table
 
     sets = table("sets")
     return [
-        WordList(
+        StudyWordList(
             name, tuple(word.lower() for word in sets[entry["set"]]["words"]), sets[entry["set"]]["source"]
         )
         for name, entry in _table("queries").items()
     ]
 
 
-def frequent_words(vocabulary: Sequence[str], number: int = FREQUENT) -> WordList:
+def frequent_words(vocabulary: Sequence[str], number: int = FREQUENT) -> StudyWordList:
     """Return the first `number` words, without punctuation, of a vocabulary that is ordered by frequency."""
     words = [word for word in vocabulary if is_word(word) and any(map(str.isalnum, word))]
-    return WordList(FREQUENT_LIST, tuple(words[:number]), f"the {number} most frequent words of the corpus")
+    return StudyWordList(
+        FREQUENT_LIST, tuple(words[:number]), f"the {number} most frequent words of the corpus"
+    )
 
 
 def _rows(path: Path) -> list[tuple[int, Sequence[str]]]:

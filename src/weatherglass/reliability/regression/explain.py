@@ -24,7 +24,7 @@ from weatherglass.reliability.regression.fit import (
     MODELS,
     NORMAL_95,
     WEIGHTED,
-    Fit,
+    MixedFit,
     RSquared,
     changes,
     fit,
@@ -68,7 +68,7 @@ class Published:
 class FittedModel:
     """A fitted model, and the R² that each factor adds."""
 
-    fit: Fit
+    fit: MixedFit
     changes: Mapping[str, RSquared]
     """The R² lost by removing each fixed factor; empty for the weighted model."""
 

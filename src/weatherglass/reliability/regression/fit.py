@@ -68,7 +68,7 @@ class RSquared:
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class MixedFit:
     """One fitted model."""
 
     rows: int
@@ -90,7 +90,7 @@ class Fit:
         return {name: random * var / total if total > 0 else 0.0 for name, var in self.variances.items()}
 
 
-def fit(design: Design, random: Sequence[str], weights: Vector | None = None) -> Fit:
+def fit(design: Design, random: Sequence[str], weights: Vector | None = None) -> MixedFit:
     """Fit a model by REML.
 
     Args:
@@ -212,7 +212,7 @@ def _same_groups(design: Design, random: Sequence[str]) -> dict[str, str]:
     return duplicates
 
 
-def _fit(design: Design, random: Sequence[str], rows: CrossProducts) -> Fit:
+def _fit(design: Design, random: Sequence[str], rows: CrossProducts) -> MixedFit:
     levels = {name: int(design.factors[name].max()) + 1 for name in random}
     warnings = [
         Warning.of("few-levels", factor=name, levels=n) for name, n in levels.items() if n < FEW_LEVELS
@@ -239,7 +239,7 @@ def _fit(design: Design, random: Sequence[str], rows: CrossProducts) -> Fit:
             ["intercept", *rows.names], estimates.coefficients, np.sqrt(np.diag(estimates.covariance))
         )
     )
-    return Fit(
+    return MixedFit(
         rows=rows.rows,
         levels={name: levels[name] for name in variances},
         intercept=first,

@@ -37,7 +37,7 @@ from weatherglass.report.page.topics import (
     x_of,
 )
 from weatherglass.report.tables import latex
-from weatherglass.report.view import CONTEXTS, Layout, lay_out
+from weatherglass.report.view import CONTEXTS, ReportLayout, lay_out
 from weatherglass.report.writing import (
     CORRECTIONS,
     TAILS,
@@ -143,7 +143,7 @@ def _first_screen(shown: Chart, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _texts(
-    runs: Sequence[Run], layout: Layout, shown: Chart, verdicts: Sequence[Sequence[Verdict]]
+    runs: Sequence[Run], layout: ReportLayout, shown: Chart, verdicts: Sequence[Sequence[Verdict]]
 ) -> dict[str, str]:
     """Return the texts that the buttons of the page save."""
     records = [run.record for run in runs]

@@ -30,7 +30,7 @@ from weatherglass.catalogue.names import set_name, topic_name
 from weatherglass.report import numbers
 from weatherglass.report.kit import compress, in_json
 from weatherglass.report.numbers import rounded
-from weatherglass.report.view import CONTEXTS, Layout
+from weatherglass.report.view import CONTEXTS, ReportLayout
 from weatherglass.warnings import folded
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ CHANGE_FIELDS = ("test", "metric", "before", "after", "change", "low", "high", "
 
 def script_data(
     runs: Sequence[Run],
-    layout: Layout,
+    layout: ReportLayout,
     pairs: Sequence[tuple[int, int]],
     changes: Sequence[Mapping[str, Any]],
     multiverse: Sequence[Mapping[str, Any]] = (),
@@ -179,7 +179,7 @@ def flatten(settings: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def short_results(layout: Layout) -> Iterator[dict[str, Any]]:
+def short_results(layout: ReportLayout) -> Iterator[dict[str, Any]]:
     """Yield a short form of each result; subject, test, metric, mark, method and procedure are numbers in their
     lists.
     """
@@ -250,7 +250,7 @@ def _curves(entry: Mapping[str, Any], alpha: float) -> Iterator[dict[str, Any]]:
         }
 
 
-def paired_subjects(layout: Layout) -> list[tuple[int, int]]:
+def paired_subjects(layout: ReportLayout) -> list[tuple[int, int]]:
     """Return the pairs of models of two runs that are shown side by side: equal models, or the only model of each
     run.
     """
@@ -262,7 +262,7 @@ def paired_subjects(layout: Layout) -> list[tuple[int, int]]:
     return [(n, place[key]) for n, key in keys if key in place]
 
 
-def changes_between(layout: Layout, comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
+def changes_between(layout: ReportLayout, comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return how d changed from the first run to the second, and whether the interval excludes 0."""
     tests = {test.name: number for number, test in enumerate(layout.tests)}
     found = []
@@ -320,7 +320,7 @@ class Shared(NamedTuple):
     """The number of a list, by a key that is quick to compare, since most results of a test have the same list."""
 
 
-def detail_blocks(runs: Sequence[Run], layout: Layout) -> Iterator[tuple[str, str]]:
+def detail_blocks(runs: Sequence[Run], layout: ReportLayout) -> Iterator[tuple[str, str]]:
     """Yield the name and content of each block: first the shared block, then one for each model and metric."""
     shared = Shared({}, {}, {}, {})
     blocks: dict[int, list[str]] = {}

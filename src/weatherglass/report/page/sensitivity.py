@@ -11,7 +11,7 @@ from weatherglass.audit.run import Run
 from weatherglass.audit.verdict import CONTROL
 from weatherglass.catalogue.names import capitalised, list_name
 from weatherglass.report.numbers import counted, effect, p_value
-from weatherglass.report.view import Layout
+from weatherglass.report.view import ReportLayout
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Opposed:
 
 
 def alternatives(
-    layout: Layout,
+    layout: ReportLayout,
     runs: Sequence[Run],
     opposed: Sequence[Opposed],
     multiverse: Sequence[Mapping[str, Any]] = (),
@@ -190,7 +190,7 @@ def _single_sentences(found: Sequence[Found]) -> Alternative | None:
     )
 
 
-def _another_metric(layout: Layout, opposed: Sequence[Opposed]) -> Alternative:
+def _another_metric(layout: ReportLayout, opposed: Sequence[Opposed]) -> Alternative:
     """Return the result on which two metrics differ most."""
     widest = opposed[0]
     return Alternative(
@@ -204,7 +204,7 @@ def _another_metric(layout: Layout, opposed: Sequence[Opposed]) -> Alternative:
     )
 
 
-def opposite_metrics(layout: Layout, alphas: Sequence[float] = ()) -> list[Opposed]:
+def opposite_metrics(layout: ReportLayout, alphas: Sequence[float] = ()) -> list[Opposed]:
     """Return the results for which two metrics give d of opposite signs, starting with the pair farthest apart."""
     by_place: dict[tuple[int, int], list[int]] = {}
     for number, (s, t, _) in enumerate(layout.places):

@@ -17,7 +17,7 @@ from weatherglass.audit.verdict import Verdict
 from weatherglass.catalogue.names import capitalised, contrast, shortened_name, topic_name
 from weatherglass.report import statements
 from weatherglass.report.numbers import counted, effect, percent, to
-from weatherglass.report.view import Layout, Subject
+from weatherglass.report.view import ReportLayout, Subject
 
 REACH = 2.0
 """The end of the axis, in both directions; with sets of equal size, |d| stays below it."""
@@ -120,7 +120,9 @@ def x_of(d: float, left: float = MARGIN, right: float = WIDTH - MARGIN) -> str:
     return f"{left + (right - left) * (0.5 + max(-REACH, min(REACH, d)) / (2 * REACH)):.5g}"
 
 
-def chart(runs: Sequence[Run], verdicts: Sequence[Sequence[Verdict]], layout: Layout, metric: int) -> Chart:
+def chart(
+    runs: Sequence[Run], verdicts: Sequence[Sequence[Verdict]], layout: ReportLayout, metric: int
+) -> Chart:
     """Return the chart of one metric, from the verdicts of each run."""
     subjects = {(s.run, s.model, s.options): number for number, s in enumerate(layout.subjects)}
     numbers = {(s, layout.results[n].row): n for n, (s, _, m) in enumerate(layout.places) if m == metric}

@@ -13,7 +13,14 @@ from weatherglass.errors import WeatherglassError
 from weatherglass.reliability.agreement.icc import FEWEST
 from weatherglass.reliability.lists import FREQUENT_LIST, frequent_words, target_list
 from weatherglass.reliability.study_file import Study
-from weatherglass.reliability.tables import CANNOT_TELL, SHOWN, THESE_SEEDS, Condition, WordScore, read_rows
+from weatherglass.reliability.tables import (
+    CANNOT_TELL,
+    SHOWN,
+    THESE_SEEDS,
+    StudyCondition,
+    WordScore,
+    read_rows,
+)
 from weatherglass.report.numbers import rounded
 from weatherglass.report.study.plots import label
 
@@ -53,14 +60,14 @@ class ListSummary:
 class StudySummary:
     """The words of each list in the first condition and rule, and counts for the other conditions and rules."""
 
-    condition: Condition
+    condition: StudyCondition
     rule: str
     ends: tuple[str, str]
     """The words of the first base pair, to which scores above and below 0 lean."""
     ticks: Sequence[tuple[str, str]]
     zero: str
     lists: Sequence[ListSummary]
-    others: Sequence[tuple[Condition, str, Sequence[tuple[str, int, int]]]]
+    others: Sequence[tuple[StudyCondition, str, Sequence[tuple[str, int, int]]]]
     """The condition, the rule, and for each list the number of words that differ from 0 and the number of all
     words.
     """
@@ -145,11 +152,11 @@ def summarise(study: Study, tables: Mapping[str, pl.DataFrame]) -> StudySummary 
     )
 
 
-def _groups(table: pl.DataFrame) -> Iterator[tuple[Condition, str, pl.DataFrame]]:
+def _groups(table: pl.DataFrame) -> Iterator[tuple[StudyCondition, str, pl.DataFrame]]:
     keys = ["corpus", "algorithm", "pairs", "rule"]
     for names, rows in table.group_by(keys, maintain_order=True):
         corpus, algorithm, pairs, rule = map(str, names)
-        yield Condition(corpus, algorithm, pairs), rule, rows
+        yield StudyCondition(corpus, algorithm, pairs), rule, rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ Cells = Mapping[tuple[str, str, Association], Cell]
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class AzarpanahPublished:
     """The numbers that the paper prints."""
 
     table_3: Mapping[tuple[str, Association], Summary]
@@ -126,7 +126,7 @@ class Sensitivity:
 
 
 @dataclass(frozen=True, slots=True)
-class Reproduction:
+class AzarpanahReproduction:
     """The run, and its comparison with the paper."""
 
     run: Run
@@ -141,11 +141,11 @@ class Reproduction:
 
 
 @cache
-def published() -> Published:
+def published() -> AzarpanahPublished:
     """Read Table 3, the aggregates and the legible cells of Table 4."""
     text = files(__package__).joinpath("published.toml").read_text(encoding="utf-8")
     data = tomllib.loads(text)
-    return Published(
+    return AzarpanahPublished(
         {
             (model, Association.parse(measure)): Summary(len(TESTS), significant, mean, sd)
             for model, row in data["table_3"].items()
@@ -188,7 +188,7 @@ def reproduce(
     jobs: int = 1,
     progress: Progress | None = None,
     command: Sequence[str] | None = None,
-) -> Reproduction:
+) -> AzarpanahReproduction:
     """Run the paper's ten tests and twenty measures on the given models.
 
     Args:
@@ -236,7 +236,7 @@ def reproduce(
             changes += compare(variant, results, by_model(rerun))
     tried = try_readings(specs, published().table_4, synonym_lists, jobs, progress) if readings else []
     not_given = [name for name in MODELS if name not in specs]
-    return Reproduction(main, results, specs, changes, tried, not_given)
+    return AzarpanahReproduction(main, results, specs, changes, tried, not_given)
 
 
 def variants(listed: Synonyms, covariance: str) -> dict[str, tuple[Synonyms, str]]:

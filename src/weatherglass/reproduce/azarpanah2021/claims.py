@@ -26,7 +26,7 @@ from weatherglass.reproduce.azarpanah2021 import (
     summarise,
     table_3,
 )
-from weatherglass.reproduce.sheets import Claim
+from weatherglass.reproduce.sheets import PaperClaim
 
 COSINE, EUCLIDEAN = Association("cosine", "mean"), Association("euclidean", "mean")
 Judged = tuple[bool | None, str]
@@ -34,7 +34,7 @@ ALMOST_NEVER = 0.1
 """The largest share of the tests that still counts as "almost never"."""
 
 
-def check_claims(results: Results) -> list[Claim]:
+def check_claims(results: Results) -> list[PaperClaim]:
     """Judge every claim of the paper, in its order; return an empty list if there are no results."""
     if not results:
         return []
@@ -85,11 +85,11 @@ def check_claims(results: Results) -> list[Claim]:
 
 def _on_cells(
     statement: str, ours: Cells, rule: Callable[[Cells], Judged], not_legible: str = "not legible"
-) -> Claim:
+) -> PaperClaim:
     """Judge a claim by the same rule on our cells and on the paper's cells of Table 4."""
     holds, numbers = rule(ours)
     theirs_hold, theirs = rule(published().table_4)
-    return Claim(
+    return PaperClaim(
         statement,
         holds,
         numbers,
@@ -98,7 +98,7 @@ def _on_cells(
     )
 
 
-def _depends_on_the_measure(results: Results) -> Claim:
+def _depends_on_the_measure(results: Results) -> PaperClaim:
     means = {str(m): s for m, s in _by_measure(results).items()}
     low, high = _extremes(means)
 
@@ -112,15 +112,17 @@ def _depends_on_the_measure(results: Results) -> Claim:
 
     claim = _on_cells("How much bias is revealed depends on the measure", cells_of(results), rule)
     spread = f"mean |d| from {means[low].mean:.2f} ({low}) to {means[high].mean:.2f} ({high})"
-    return Claim(claim.statement, claim.holds, f"{claim.ours}; {spread}", claim.theirs, claim.theirs_hold)
+    return PaperClaim(
+        claim.statement, claim.holds, f"{claim.ours}; {spread}", claim.theirs, claim.theirs_hold
+    )
 
 
-def _smallest_is_mahalanobis(results: Results) -> Claim:
+def _smallest_is_mahalanobis(results: Results) -> PaperClaim:
     ours, theirs = _both_aggregated(results, "similarity")
     return _by_extremes("Mahalanobis distance reveals the smallest bias", ours, theirs, 0, "mahalanobis")
 
 
-def _largest_is_euclidean_with_the_mean(results: Results) -> Claim:
+def _largest_is_euclidean_with_the_mean(results: Results) -> PaperClaim:
     ours = {m.similarity: s for m, s in _by_measure(results).items() if m.statistic == "mean"}
     printed: dict[str, list[float]] = {}
     for (_, measure), summary in published().table_3.items():
@@ -131,16 +133,16 @@ def _largest_is_euclidean_with_the_mean(results: Results) -> Claim:
     return _by_extremes(statement, ours, theirs, 1, "euclidean")
 
 
-def _largest_is_euclidean(results: Results) -> Claim:
+def _largest_is_euclidean(results: Results) -> PaperClaim:
     ours, theirs = _both_aggregated(results, "similarity")
     return _by_extremes(
         "Euclidean distance reveals the largest bias (all statistics)", ours, theirs, 1, "euclidean"
     )
 
 
-def _mean_most_eq2_least(results: Results) -> Claim:
+def _mean_most_eq2_least(results: Results) -> PaperClaim:
     ours, theirs = _both_aggregated(results, "statistic")
-    return Claim(
+    return PaperClaim(
         "The mean is the statistic that reveals most bias, eq2 the one that reveals least",
         _extremes(ours) == ("eq2", "mean"),
         _means(ours, 3),
@@ -151,10 +153,10 @@ def _mean_most_eq2_least(results: Results) -> Claim:
 
 def _by_extremes(
     statement: str, ours: Mapping[str, Summary], theirs: Mapping[str, Summary], which: int, name: str
-) -> Claim:
+) -> PaperClaim:
     """Judge whether `name` has the smallest (`which` = 0) or the largest (1) mean |d|."""
     holds, theirs_hold = (_extremes(summaries)[which] == name for summaries in (ours, theirs))
-    return Claim(statement, holds, _means(ours, 3), _means(theirs), theirs_hold)
+    return PaperClaim(statement, holds, _means(ours, 3), _means(theirs), theirs_hold)
 
 
 def _counts(cells: Cells, key: Callable[[Association], str]) -> dict[str, tuple[int, int]]:
@@ -233,7 +235,7 @@ def _mahalanobis_loses(cells: Cells) -> Judged:
     return (others > of / 2 and left == 0 if of and of_mahalanobis else None), said
 
 
-def _fewer_under_any_measure(results: Results) -> Claim:
+def _fewer_under_any_measure(results: Results) -> PaperClaim:
     statement = (
         "With any measure, every contextual model has fewer significant biases than GloVe and word2vec"
     )
@@ -255,10 +257,10 @@ def _fewer_under_any_measure(results: Results) -> Claim:
 
     holds, ours = rule(table_3(results))
     theirs_hold, theirs = rule(published().table_3)
-    return Claim(statement, holds, ours, f"{theirs} (Table 3)", theirs_hold)
+    return PaperClaim(statement, holds, ours, f"{theirs} (Table 3)", theirs_hold)
 
 
-def _contextual_models_show_less(results: Results) -> Claim:
+def _contextual_models_show_less(results: Results) -> PaperClaim:
     statement = "Contextual models reveal less severe biases than the others"
     # Of the numbers by model, only Table 3 is printed, so theirs is the mean over its four measures.
     means = [_table_3_mean(models) for models in (CONTEXTUAL, STATIC)]
@@ -267,12 +269,12 @@ def _contextual_models_show_less(results: Results) -> Claim:
     others = summarise(result for (name, _, _), result in results.items() if name in STATIC)
     if contextual is None or others is None:
         need = f"needs one of {', '.join(CONTEXTUAL)} and one of {', '.join(STATIC)}"
-        return Claim(statement, None, need, theirs, means[0] < means[1])
+        return PaperClaim(statement, None, need, theirs, means[0] < means[1])
     ours = f"contextual {contextual.mean:.2f}, others {others.mean:.2f}"
-    return Claim(statement, contextual.mean < others.mean, ours, theirs, means[0] < means[1])
+    return PaperClaim(statement, contextual.mean < others.mean, ours, theirs, means[0] < means[1])
 
 
-def _gpt_shows_the_fewest(results: Results) -> Claim:
+def _gpt_shows_the_fewest(results: Results) -> PaperClaim:
     def rule(table: Mapping[tuple[str, Association], Summary]) -> Judged:
         counts = {model: s.significant or 0 for (model, m), s in table.items() if m == COSINE}
         if "gpt" not in counts or len(counts) < 2:
@@ -283,7 +285,7 @@ def _gpt_shows_the_fewest(results: Results) -> Claim:
     holds, ours = rule(table_3(results))
     theirs_hold, theirs = rule(published().table_3)
     statement = "GPT shows the fewest biases (number of tests significant with cosine/mean)"
-    return Claim(statement, holds, ours, theirs, theirs_hold)
+    return PaperClaim(statement, holds, ours, theirs, theirs_hold)
 
 
 def _significant_tests(expected: Mapping[str, tuple[str, ...]]) -> Callable[[Cells], Judged]:
@@ -317,7 +319,7 @@ def _none_of_three(cells: Cells) -> Judged:
     return not found, f"significant: {', '.join(found) or 'none'}, of {len(listed)}"
 
 
-def _confirms_caliskan(results: Results) -> Claim:
+def _confirms_caliskan(results: Results) -> PaperClaim:
     """Judge whether every test that is significant with cosine/mean is also significant with euclidean/mean, with p
     not larger.
     """
@@ -337,12 +339,12 @@ def _confirms_caliskan(results: Results) -> Claim:
         f"of 10 tests significant with cosine and with Euclidean: {counts}; p of each test is not legible"
     )
     if not both:
-        return Claim(statement, None, f"needs {' or '.join(STATIC)}", theirs)
+        return PaperClaim(statement, None, f"needs {' or '.join(STATIC)}", theirs)
     kept = [(cosine, euclidean) for cosine, euclidean in both if cosine <= ALPHA]
     confirmed = sum(euclidean <= ALPHA for _, euclidean in kept)
     smaller = sum(euclidean <= cosine for cosine, euclidean in kept)
     ours = f"{confirmed} of {len(kept)} confirmed; p is as small or smaller in {smaller}"
-    return Claim(statement, confirmed == smaller == len(kept), ours, theirs)
+    return PaperClaim(statement, confirmed == smaller == len(kept), ours, theirs)
 
 
 def _by_measure(results: Results) -> dict[Association, Summary]:

@@ -14,8 +14,8 @@ from weatherglass.reproduce.azarpanah2021 import (
     MODELS,
     STARS,
     TESTS,
+    AzarpanahReproduction,
     Cell,
-    Reproduction,
     Summary,
     aggregates,
     agreements,
@@ -25,7 +25,14 @@ from weatherglass.reproduce.azarpanah2021 import (
 )
 from weatherglass.reproduce.azarpanah2021.claims import check_claims
 from weatherglass.reproduce.azarpanah2021.readings import Reading
-from weatherglass.reproduce.sheets import Claim, Picture, Sheet, claim_lines, file_name, write_sheets
+from weatherglass.reproduce.sheets import (
+    PaperClaim,
+    PaperTable,
+    Picture,
+    claim_lines,
+    file_name,
+    write_sheets,
+)
 
 Rows = Iterator[list[str]]
 NEAREST = 10
@@ -34,19 +41,21 @@ TITLE = "Azarpanah & Farhadloo (2021), Measuring Biases of Word Embeddings"
 CHOICES = ("synonyms", "vectors", "scaling", "estimator", "covariance", "matrix", "form")
 
 
-def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
+def sheets(reproduction: AzarpanahReproduction) -> Iterator[PaperTable]:
     """Yield Table 3, Table 4 of each model with the published cells, aggregates, sensitivity and readings."""
-    yield Sheet(
+    yield PaperTable(
         "table3",
         "Table 3: number of the ten tests significant at 0.01, and mean and sd of |d|",
         list(table_3_rows(reproduction)),
     )
     for model in reproduction.models:
         rows = list(table_4_rows(reproduction, model))
-        yield Sheet(f"table4-{model}", f"Table 4, {model}: |d| and stars", rows, tuple(range(len(rows[0]))))
+        yield PaperTable(
+            f"table4-{model}", f"Table 4, {model}: |d| and stars", rows, tuple(range(len(rows[0])))
+        )
         if compared := list(compared_rows(reproduction, model)):
             headings = ["cell", "published", "ours", "difference"]
-            yield Sheet(
+            yield PaperTable(
                 f"compared-{model}",
                 f"Table 4 compared, {model}: legible cells and our results",
                 [headings, *compared],
@@ -63,15 +72,17 @@ def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
             ]
             for a in agreed
         ]
-        yield Sheet(
+        yield PaperTable(
             "agreement",
             "Agreement: legible cells of the paper's Table 4 that equal our results",
             [headings, *rows],
         )
-    yield Sheet("aggregates", "Aggregates: |d| over all models and tests", list(aggregate_rows(reproduction)))
+    yield PaperTable(
+        "aggregates", "Aggregates: |d| over all models and tests", list(aggregate_rows(reproduction))
+    )
     if reproduction.sensitivity:
         rows = list(sensitivity_rows(reproduction))
-        yield Sheet(
+        yield PaperTable(
             "sensitivity",
             "Sensitivity: how |d| of the Mahalanobis measures changes with the covariance",
             rows,
@@ -85,20 +96,20 @@ def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
         ]
         title = f"Interpretations of the Mahalanobis distance, {model}: sorted by distance from Table 4"
         words = (0, *range(4, len(headings)))
-        yield Sheet(f"readings-{model}", title, [headings, *rows], words, at_most=NEAREST)
+        yield PaperTable(f"readings-{model}", title, [headings, *rows], words, at_most=NEAREST)
 
 
-def not_given(reproduction: Reproduction) -> dict[str, str]:
+def not_given(reproduction: AzarpanahReproduction) -> dict[str, str]:
     """Return the specs of the paper's models that the user did not give."""
     return {name: MODELS[name] for name in reproduction.not_given}
 
 
-def claims(reproduction: Reproduction) -> list[Claim]:
+def claims(reproduction: AzarpanahReproduction) -> list[PaperClaim]:
     """Return each claim with its verdict."""
     return check_claims(reproduction.results)
 
 
-def lines(reproduction: Reproduction) -> Iterator[str]:
+def lines(reproduction: AzarpanahReproduction) -> Iterator[str]:
     """Yield the claims, the meaning of the marks, the spread over measures and the failures."""
     yield f"claims of the paper, on {', '.join(reproduction.models)}"
     yield from claim_lines(claims(reproduction))
@@ -106,7 +117,7 @@ def lines(reproduction: Reproduction) -> Iterator[str]:
     yield from _notes(reproduction)
 
 
-def _notes(reproduction: Reproduction) -> Iterator[str]:
+def _notes(reproduction: AzarpanahReproduction) -> Iterator[str]:
     levels = ", ".join(f"{level:f}".rstrip("0") for level in STARS)
     yield (
         f"stars: p ≤ {levels}; as in the paper, p is one-sided in the observed direction and does not count equal "
@@ -128,7 +139,7 @@ def _notes(reproduction: Reproduction) -> Iterator[str]:
         yield f"failed: {failure.test} on {failure.model}: {failure.reason}"
 
 
-def _nearest_readings(reproduction: Reproduction) -> Iterator[str]:
+def _nearest_readings(reproduction: AzarpanahReproduction) -> Iterator[str]:
     """Yield a sentence for each model on its nearest reading, and on whether that reading reproduces the paper."""
     for model, tried in readings_by_model(reproduction).items():
         nearest = tried[0]
@@ -144,7 +155,7 @@ def _nearest_readings(reproduction: Reproduction) -> Iterator[str]:
         )
 
 
-def results_of(reproduction: Reproduction, model: str) -> list[Result]:
+def results_of(reproduction: AzarpanahReproduction, model: str) -> list[Result]:
     """Return all results of one model, in the paper's order of measures."""
     return [
         reproduction.results[model, test, measure]
@@ -154,20 +165,20 @@ def results_of(reproduction: Reproduction, model: str) -> list[Result]:
     ]
 
 
-def write_reproduction(reproduction: Reproduction, folder: Path) -> list[Path]:
+def write_reproduction(reproduction: AzarpanahReproduction, folder: Path) -> list[Path]:
     """Write the tables as TSV, a map of the measures of each model as PNG, and the page with all of them."""
     folder.mkdir(parents=True, exist_ok=True)
     pictures = list(_write_maps(reproduction, folder))
     listed = [
-        Sheet.of_claims("Claims of the paper", claims(reproduction)),
+        PaperTable.of_claims("Claims of the paper", claims(reproduction)),
         *sheets(reproduction),
-        *Sheet.of_models_not_given(not_given(reproduction)),
+        *PaperTable.of_models_not_given(not_given(reproduction)),
     ]
     written = write_sheets(folder, TITLE, listed, pictures, _notes(reproduction))
     return [*written, *(picture.path for picture in pictures)]
 
 
-def _write_maps(reproduction: Reproduction, folder: Path) -> Iterator[Picture]:
+def _write_maps(reproduction: AzarpanahReproduction, folder: Path) -> Iterator[Picture]:
     from weatherglass.report.figures import save_figure
     from weatherglass.report.measures import measure_map
 
@@ -179,7 +190,7 @@ def _write_maps(reproduction: Reproduction, folder: Path) -> Iterator[Picture]:
             yield Picture(path, f"{model}: d by test and measure")
 
 
-def table_3_rows(reproduction: Reproduction) -> Rows:
+def table_3_rows(reproduction: AzarpanahReproduction) -> Rows:
     """Yield a row for each model and measure, with our numbers and, if there are any, the published ones."""
     yield ["model and measure", "signif.", "mean", "sd", "paper", "paper mean", "paper sd"]
     printed, ours = published().table_3, table_3(reproduction.results)
@@ -189,7 +200,7 @@ def table_3_rows(reproduction: Reproduction) -> Rows:
             yield [f"{model} {measure}", *_cells(own), *_cells(printed.get((model, measure)))]
 
 
-def table_4_rows(reproduction: Reproduction, model: str) -> Rows:
+def table_4_rows(reproduction: AzarpanahReproduction, model: str) -> Rows:
     """Yield a row for each measure, with a cell for each test."""
     yield ["measure", *TESTS]
     ours = cells_of(reproduction.results)
@@ -197,7 +208,7 @@ def table_4_rows(reproduction: Reproduction, model: str) -> Rows:
         yield [str(measure), *(_with_stars(ours.get((model, test, measure))) for test in TESTS)]
 
 
-def compared_rows(reproduction: Reproduction, model: str) -> Rows:
+def compared_rows(reproduction: AzarpanahReproduction, model: str) -> Rows:
     """Yield the legible cells of Table 4, each with our result."""
     ours = cells_of(reproduction.results)
     for (name, test, measure), theirs in published().table_4.items():
@@ -206,7 +217,7 @@ def compared_rows(reproduction: Reproduction, model: str) -> Rows:
             yield [f"{test} {measure}", _with_stars(theirs), _with_stars(own), apart]
 
 
-def aggregate_rows(reproduction: Reproduction) -> Rows:
+def aggregate_rows(reproduction: AzarpanahReproduction) -> Rows:
     """Yield counts, mean, sd and range by statistic, by similarity, and overall."""
     yield ["over", "signif.", "of", "mean", "sd", "range", "paper mean", "paper sd", "paper range"]
     ours = aggregates(reproduction.results)
@@ -217,7 +228,7 @@ def aggregate_rows(reproduction: Reproduction) -> Rows:
         yield [name, *counts, *_cells(own)[1:], _range(own), *_cells(theirs)[1:], _range(theirs)]
 
 
-def sensitivity_rows(reproduction: Reproduction) -> Rows:
+def sensitivity_rows(reproduction: AzarpanahReproduction) -> Rows:
     """Yield the mean and the largest change of |d|."""
     yield ["model, instead", "results", "mean change", "largest", "where"]
     for change in reproduction.sensitivity:
@@ -225,7 +236,7 @@ def sensitivity_rows(reproduction: Reproduction) -> Rows:
         yield [f"{change.model}, {change.variant}", str(change.compared), *moved, change.where]
 
 
-def readings_by_model(reproduction: Reproduction) -> dict[str, list[Reading]]:
+def readings_by_model(reproduction: AzarpanahReproduction) -> dict[str, list[Reading]]:
     """Return the readings of each model, nearest first."""
     found: dict[str, list[Reading]] = {}
     for reading in reproduction.readings:

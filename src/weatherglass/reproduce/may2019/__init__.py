@@ -84,7 +84,7 @@ rise.
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class MayPublished:
     """The numbers that the paper prints."""
 
     effect_sizes: Mapping[tuple[str, str], tuple[float, str]]
@@ -97,11 +97,11 @@ class Published:
 
 
 @cache
-def published() -> Published:
+def published() -> MayPublished:
     """Read Table 4 and the p-values in the paper's text."""
     text = files(__package__).joinpath("published.toml").read_text(encoding="utf-8")
     data = tomllib.loads(text)
-    return Published(
+    return MayPublished(
         {
             (test, model): (float(cell.rstrip("*")), "*" * cell.count("*"))
             for test, row in data["effect_sizes"].items()
@@ -114,7 +114,7 @@ def published() -> Published:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class CellComparison:
     """One cell of Table 4: the published result and ours."""
 
     model: str
@@ -149,14 +149,14 @@ class Coherence:
 
 
 @dataclass(frozen=True, slots=True)
-class Reproduction:
+class MayReproduction:
     """The run, and its comparison with the paper."""
 
     run: Run
     models: Mapping[str, str]
     """The spec of each model by name, as the user gave it."""
     released: Run | None
-    comparisons: list[Comparison]
+    comparisons: list[CellComparison]
     coherence: list[Coherence]
     not_given: list[str]
     """The variants of the paper for which the user gave no spec."""
@@ -211,7 +211,7 @@ def reproduce(
     jobs: int = 1,
     progress: Progress | None = None,
     command: Sequence[str] | None = None,
-) -> Reproduction:
+) -> MayReproduction:
     """Run the paper's procedure on the given models.
 
     Args:
@@ -233,7 +233,7 @@ def reproduce(
     marks = marks_of_644(ours)
     encoded = {name: spec for name, spec in specs.items() if any(model == name for _, model in ours)}
     designs, widths = design_contrasts(encoded, progress)  # of models that did not fail
-    reproduction = Reproduction(
+    reproduction = MayReproduction(
         main,
         specs,
         released,
@@ -315,11 +315,11 @@ def marks_of_644(ours: Results) -> dict[tuple[str, str], str]:
 
 def compare(
     models: Iterable[str], ours: Results, released: Results, marks: Mapping[tuple[str, str], str]
-) -> list[Comparison]:
+) -> list[CellComparison]:
     """Return every cell of Table 4 for the given models."""
     table = published()
     return [
-        Comparison(
+        CellComparison(
             model,
             test,
             *table.effect_sizes[test, column],
@@ -353,7 +353,7 @@ def check_coherence(model: str, ours: Results) -> list[Coherence]:
     ]
 
 
-def table_4(comparisons: Iterable[Comparison]) -> str:
+def table_4(comparisons: Iterable[CellComparison]) -> str:
     """Return Table 4 and our numbers as TSV, one line per cell."""
     lines = [
         "test\tmodel\tpublished\tpublished_significance\teffect_size\tsignificance\tsignificance_of_644\t"

@@ -12,7 +12,7 @@ from typing import Final
 
 from weatherglass.reproduce.may2019 import MODELS, Results, published, variant_of
 from weatherglass.reproduce.may2019.designs import ABW, LEVELS, NAMES_AND_TERMS
-from weatherglass.reproduce.sheets import Claim
+from weatherglass.reproduce.sheets import PaperClaim
 
 Cells = Mapping[tuple[str, str], tuple[float, str]]
 """d and its mark, by test and model."""
@@ -31,7 +31,7 @@ TO_VECTOR: Final = ("infersent", "gensen", "use")
 """The models that the paper calls sentence-to-vector encoders."""
 
 
-def check_claims(models: Sequence[str], ours: Results) -> list[Claim]:
+def check_claims(models: Sequence[str], ours: Results) -> list[PaperClaim]:
     """Judge every statement, in the paper's order, on all given models together."""
     own = {key: (result.effect_size, result.mark) for key, result in ours.items() if key[1] in models}
     printed = published().effect_sizes
@@ -39,7 +39,7 @@ def check_claims(models: Sequence[str], ours: Results) -> list[Claim]:
     for statement, rule in CLAIMS.items():
         holds, numbers = _judged(rule, own) if models else (None, "no model is given")
         theirs_hold, theirs = _judged(rule, printed, "Table 4 has none of ")
-        claims.append(Claim(statement, holds, numbers, theirs, theirs_hold))
+        claims.append(PaperClaim(statement, holds, numbers, theirs, theirs_hold))
     return claims
 
 

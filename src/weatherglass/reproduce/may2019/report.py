@@ -13,16 +13,16 @@ from weatherglass.reproduce.may2019 import (
     ALPHA,
     FAMILY,
     MODELS,
+    CellComparison,
     Coherence,
-    Comparison,
-    Reproduction,
+    MayReproduction,
     column_of,
     published,
     variant_of,
 )
 from weatherglass.reproduce.may2019.claims import check_claims
 from weatherglass.reproduce.may2019.designs import ABW, INTERACTION, DesignContrast
-from weatherglass.reproduce.sheets import VERDICTS, Claim, Picture, Sheet, claim_lines, write_sheets
+from weatherglass.reproduce.sheets import VERDICTS, PaperClaim, PaperTable, Picture, claim_lines, write_sheets
 
 SHOWN = 30
 """The number of missing words that are listed on the terminal."""
@@ -34,7 +34,7 @@ MARKS_OF_FIGURE = (
 )
 
 
-def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
+def sheets(reproduction: MayReproduction) -> Iterator[PaperTable]:
     """Yield Table 4 for each model, the other models and the contrasts, or the published Table 4 if there are no
     models.
     """
@@ -48,18 +48,18 @@ def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
         yield _designs_sheet(reproduction)
 
 
-def not_given(reproduction: Reproduction) -> dict[str, str]:
+def not_given(reproduction: MayReproduction) -> dict[str, str]:
     """Return the specs of the paper's models that the user did not give."""
     return {name: MODELS[name].spec for name in reproduction.not_given}
 
 
-def _as_published() -> Sheet:
+def _as_published() -> PaperTable:
     table = published()
     rows = [
         [test, *(_marked(*table.effect_sizes[test, model]) for model in table.columns)]
         for test in table.tests
     ]
-    return Sheet(
+    return PaperTable(
         "table4-published", "Table 4 of May et al. (2019): effect sizes", [["test", *table.columns], *rows]
     )
 
@@ -68,7 +68,7 @@ def _marked(d: float, mark: str) -> str:
     return f"{format_effect(d)}{mark}"
 
 
-def _model_sheet(model: str, cells: list[Comparison]) -> Sheet:
+def _model_sheet(model: str, cells: list[CellComparison]) -> PaperTable:
     with_released = any(cell.released for cell in cells)
     headings = [
         "test",
@@ -97,10 +97,12 @@ def _model_sheet(model: str, cells: list[Comparison]) -> Sheet:
         "Our significance marks are corrected for the rows of this run; the column 'of 644' shows the marks after "
         "correction for all 644 rows of the paper. The published numbers are for the weights that the paper used."
     )
-    return Sheet(f"table4-{model}", f"Table 4, {model}: published and ours", [headings, *rows], intro=intro)
+    return PaperTable(
+        f"table4-{model}", f"Table 4, {model}: published and ours", [headings, *rows], intro=intro
+    )
 
 
-def _further_sheet(reproduction: Reproduction, model: str) -> Sheet:
+def _further_sheet(reproduction: MayReproduction, model: str) -> PaperTable:
     rows = []
     for test in published().tests:
         result = reproduction.results.get((test, model))
@@ -110,12 +112,12 @@ def _further_sheet(reproduction: Reproduction, model: str) -> Sheet:
             cells = [_marked(result.effect_size, result.mark), mark, format_p(result.p_value)]
         rows.append([test, *cells])
     known = "a variant that Table 4 does not show" if variant_of(model) else "not a model of the paper"
-    return Sheet(
+    return PaperTable(
         f"table4-{model}", f"Tests of Table 4, {model}: {known}", [["test", "ours", "of 644", "p"], *rows]
     )
 
 
-def _designs_sheet(reproduction: Reproduction) -> Sheet:
+def _designs_sheet(reproduction: MayReproduction) -> PaperTable:
     headings = ["contrast", "C", "95 % CI", "p", "first d", "second d"]
     rows = [[design_name(design), *_design_cells(design)] for design in reproduction.designs]
     intro = (
@@ -124,7 +126,7 @@ def _designs_sheet(reproduction: Reproduction) -> Sheet:
         "in standard deviations of all names; above 0, the stereotype is more than race plus gender. There "
         "is no p if all group terms of a set share a word."
     )
-    return Sheet(
+    return PaperTable(
         "contrasts", "Contrasts: names and group terms; race and gender", [headings, *rows], intro=intro
     )
 
@@ -145,12 +147,12 @@ def _design_cells(design: DesignContrast) -> list[str]:
     return [format_effect(found.value), *tested, *map(format_effect, found.effects)]
 
 
-def claims(reproduction: Reproduction) -> list[Claim]:
+def claims(reproduction: MayReproduction) -> list[PaperClaim]:
     """Judge the paper's statements on all given models and on Table 4."""
     return check_claims(list(reproduction.models), reproduction.results)
 
 
-def write_reproduction(reproduction: Reproduction, folder: Path) -> None:
+def write_reproduction(reproduction: MayReproduction, folder: Path) -> None:
     """Write Figure 1, the tables as TSV, and the page with all of them."""
     from weatherglass.report.figures import matrix, save_figure
     from weatherglass.report.panels import FONT
@@ -166,15 +168,15 @@ def write_reproduction(reproduction: Reproduction, folder: Path) -> None:
         pictures.append(Picture(folder / FIGURE, "Figure 1: significance of all tests on all models"))
     coherence = [["check", "p", "published p", "verdict"], *map(_coherence_cells, reproduction.coherence)]
     listed = [
-        Sheet.of_claims("Statements of the paper", claims(reproduction)),
+        PaperTable.of_claims("Statements of the paper", claims(reproduction)),
         *sheets(reproduction),
-        Sheet("coherence", "Coherence: p-values that should agree or rise", coherence, (0, 1, 2, 3)),
-        *Sheet.of_models_not_given(not_given(reproduction)),
+        PaperTable("coherence", "Coherence: p-values that should agree or rise", coherence, (0, 1, 2, 3)),
+        *PaperTable.of_models_not_given(not_given(reproduction)),
     ]
     write_sheets(folder, TITLE, listed, pictures, _notes(reproduction))
 
 
-def lines(reproduction: Reproduction) -> Iterator[str]:
+def lines(reproduction: MayReproduction) -> Iterator[str]:
     """Yield the statements, the coherence checks, and a summary of agreement, failures and missing words."""
     yield "statements of the paper, over all models"
     yield from claim_lines(claims(reproduction))
@@ -188,7 +190,7 @@ def lines(reproduction: Reproduction) -> Iterator[str]:
     yield from _notes(reproduction)
 
 
-def _notes(reproduction: Reproduction) -> Iterator[str]:
+def _notes(reproduction: MayReproduction) -> Iterator[str]:
     rows = len(reproduction.run.results)
     if rows:
         yield (
@@ -210,7 +212,7 @@ def _notes(reproduction: Reproduction) -> Iterator[str]:
         yield from _shortfalls(reproduction.released, "released code's settings: ")
 
 
-def _other_weights(reproduction: Reproduction, model: str) -> Iterator[str]:
+def _other_weights(reproduction: MayReproduction, model: str) -> Iterator[str]:
     """Yield the known differences from the paper's model."""
     variant = variant_of(model)
     if variant is None:
@@ -232,7 +234,7 @@ def _coherence_cells(check: Coherence) -> list[str]:
     return [what, ours, known, VERDICTS[check.holds]]
 
 
-def _agreement(model: str, cells: list[Comparison]) -> str:
+def _agreement(model: str, cells: list[CellComparison]) -> str:
     done = [cell for cell in cells if cell.ours is not None and not math.isnan(cell.ours.effect_size)]
     if not done:
         return f"{model}: none of the {len(cells)} tests of Table 4 could be run"

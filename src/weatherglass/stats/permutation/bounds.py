@@ -186,23 +186,23 @@ _LONGEST_PERIOD = 2**62
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class TailInterval:
     """Two numbers that certainly enclose the share of a tail."""
 
     low: float
     high: float
 
-    def complement(self) -> Interval:
+    def complement(self) -> TailInterval:
         """Return the interval of the subsets outside the tail."""
-        return Interval(max(1 - self.high - _UNIT, 0.0), min(1 - self.low + _UNIT, 1.0))
+        return TailInterval(max(1 - self.high - _UNIT, 0.0), min(1 - self.low + _UNIT, 1.0))
 
-    def __add__(self, other: Interval) -> Interval:
+    def __add__(self, other: TailInterval) -> TailInterval:
         """Return the interval of the union of two disjoint tails."""
         low, high = self.low + other.low, self.high + other.high
-        return Interval(low * (1 - 2 * _UNIT), min(high * (1 + 2 * _UNIT), 1.0))
+        return TailInterval(low * (1 - 2 * _UNIT), min(high * (1 + 2 * _UNIT), 1.0))
 
 
-def bound_tail(tail: Tail, precision: float, work: int) -> Interval:
+def bound_tail(tail: Tail, precision: float, work: int) -> TailInterval:
     """Return an interval that contains the tail's share of all subsets, with a relative width of `precision` if
     possible.
 
@@ -210,7 +210,7 @@ def bound_tail(tail: Tail, precision: float, work: int) -> Interval:
     """
     if tail.known is not None:
         share = tail.known / tail.subsets
-        return Interval(share * (1 - 2 * _UNIT), min(share * (1 + 2 * _UNIT), 1.0))
+        return TailInterval(share * (1 - 2 * _UNIT), min(share * (1 + 2 * _UNIT), 1.0))
     if not tail.beyond_the_mean:
         return bound_tail(tail.rest(), precision, work).complement()
     tilt = find_tilt(tail)
@@ -248,7 +248,7 @@ def bound_tilted(
     *,
     precision: float,
     work: int,
-) -> Interval:
+) -> TailInterval:
     """Return an interval that contains the share of labellings whose sum over all strata reaches the threshold.
 
     Args:
@@ -262,7 +262,7 @@ def bound_tilted(
     """
     tilted = TiltedTail(strata, threshold, rate, log_p, precision)
     if not tilted.sound:
-        return Interval(0.0, 1.0)
+        return TailInterval(0.0, 1.0)
     terms = math.ceil(min(1.105 * tilted.period * density / precision, 1e15))
     gap = math.inf
     while True:
@@ -337,7 +337,7 @@ class TiltedTail:
             part.extend(terms, work // len(self._coefficients))
         return min(len(part.values) for part in self._coefficients)
 
-    def interval(self, terms: int) -> Interval:
+    def interval(self, terms: int) -> TailInterval:
         """Return bounds from the first `terms` coefficients, which is a band limit of terms/period."""
         c, k = self._coefficients[0].values[:terms], np.arange(terms)
         for part in self._coefficients[1:]:
@@ -350,7 +350,7 @@ class TiltedTail:
         # The minorant is shifted down by one grid unit, so that sums at the threshold count; no sum lies in between.
         one_lower = c * np.exp(2j * math.pi * (k / self.period))
         below = _sum(weights * ((majorant - fejer) * one_lower).real) - error - self.wrapped
-        return Interval(
+        return TailInterval(
             self._share(below, self.rate - self.log_error), min(self._share(above, self.log_error), 1.0)
         )
 

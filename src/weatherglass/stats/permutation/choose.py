@@ -136,7 +136,7 @@ def _certified(low: float, high: float, method: str, least: float) -> Significan
 def _bounded(
     grid: Grid, side: Alternative, tails: Sequence[Tail], budget: Budget, precision: float
 ) -> Significance:
-    from weatherglass.stats.permutation.bounds import Interval, bound_tail
+    from weatherglass.stats.permutation.bounds import TailInterval, bound_tail
 
     work = int(budget.seconds * MULTIPLICATIONS_A_SECOND)
     if len(tails) == 2 and tails[0] is tails[1]:
@@ -144,7 +144,7 @@ def _bounded(
         interval = interval + interval
     else:
         interval = sum(
-            (bound_tail(tail, precision, work // len(tails)) for tail in tails), Interval(0.0, 0.0)
+            (bound_tail(tail, precision, work // len(tails)) for tail in tails), TailInterval(0.0, 0.0)
         )
     least = floor(grid, side)
     # The observed partition itself is at least as probable as the most extreme one.

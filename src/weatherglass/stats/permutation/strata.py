@@ -15,7 +15,7 @@ import numpy as np
 
 from weatherglass.arrays import Integers, Vector
 from weatherglass.stats import Significance
-from weatherglass.stats.permutation.bounds import Interval, TiltedStratum, bound_tilted
+from weatherglass.stats.permutation.bounds import TailInterval, TiltedStratum, bound_tilted
 from weatherglass.stats.permutation.grid import FEW_PARTITIONS, TIE, Grid
 from weatherglass.stats.permutation.tilt import joint_tilt
 
@@ -209,15 +209,15 @@ def _sums_by_counts(strata: Sequence[Integers], sizes: Sequence[int]) -> dict[tu
     return found
 
 
-def _bounded(tail: StrataTail, precision: float, work: int) -> Interval:
+def _bounded(tail: StrataTail, precision: float, work: int) -> TailInterval:
     if tail.known is not None:
         share = tail.known / tail.labellings
-        return Interval(share, share)
+        return TailInterval(share, share)
     if not tail.beyond_the_mean:
         return _bounded(tail.rest(), precision, work).complement()
     tilt = joint_tilt([(s.values, s.size) for s in tail.strata], tail.threshold)
     if tilt is None:
-        return Interval(0.0, 1.0)
+        return TailInterval(0.0, 1.0)
     parts = [
         TiltedStratum(stratum.values, stratum.size, offset, centre)
         for stratum, offset, centre in zip(tail.strata, tilt.offsets, tilt.centres, strict=True)

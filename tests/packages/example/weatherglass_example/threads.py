@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from weatherglass.parallel import EngineOptions, Outcome
+from weatherglass.parallel import EngineOptions, JobOutcome
 from weatherglass.parallel.base import attempt
 
 
@@ -20,11 +20,11 @@ class Threads:
 
     def map(
         self, function: Callable[..., Any], units: Iterable[Any], common: Any = None
-    ) -> Iterator[Outcome[Any, Any]]:
+    ) -> Iterator[JobOutcome[Any, Any]]:
         """Outcomes in the order of the units."""
         arguments = () if common is None else (common,)
         with ThreadPoolExecutor(self.number) as pool:
-            yield from pool.map(lambda unit: Outcome(unit, *attempt(function, unit, *arguments)), units)
+            yield from pool.map(lambda unit: JobOutcome(unit, *attempt(function, unit, *arguments)), units)
 
 
 def threads(options: EngineOptions) -> Threads:
