@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.messages import mentions, naming
-from weatherglass.report.multiverse.page import page
 
 import weatherglass as wg
 from weatherglass.audit.contexts import _cut, encode_contexts, read_contexts
@@ -22,7 +21,7 @@ from weatherglass.multiverses.contexts import HALVES, LENGTHS, WORDS_AROUND
 from weatherglass.parallel import InProcess
 from weatherglass.progress import Silent
 from weatherglass.reliability.corpus.contexts import find_contexts
-from weatherglass.report.multiverse import lines_of
+from weatherglass.report.multiverse import lines_of, page
 
 WEAT6 = load_test("weat6").texts
 ALONE: dict[str, Any] = {"similarities": ("cosine",), "statistics": ("mean",)}
