@@ -24,6 +24,7 @@ from tests.stored import biased_lines
 
 import weatherglass as wg
 from weatherglass.audit.folder import CONTEXTS
+from weatherglass.catalogue import export_test
 from weatherglass.catalogue.toml_format import to_toml
 from weatherglass.mitigation.lists import neutral_words, pair_list
 from weatherglass.storage.atomic import UNFINISHED
@@ -154,6 +155,8 @@ def make_data(folder: Path) -> None:
     (folder / "similar.tsv").write_text(pairs, encoding="utf-8")
     (folder / "small.toml").write_text(to_toml(first_words(wg.load_test("weat7"), 4)), encoding="utf-8")
     wg.run(str(folder / "v.txt"), str(folder / "small.toml"), folder=folder / "run")
+    for name in ("weat7", "weat8"):
+        export_test(wg.load_test(name), folder / "published" / f"{name}.jsonl")
     (folder / "calibration").mkdir()
     write_calibration(folder / "calibration")
 
@@ -279,6 +282,56 @@ COMMANDS = {
         lines("judged/run/journal.jsonl"),
     ),
 }
+
+
+def writer(*arguments: str) -> Command:
+    """Return a command that writes its files at its end, and so finishes nothing before."""
+    return Command(arguments, lambda _: {})
+
+
+WRITERS = {
+    "run, summaries": Command(
+        (
+            *(
+                "run",
+                "DATA/v.txt",
+                "-t",
+                "DATA/small.toml",
+                "-o",
+                "FOLDER/run",
+                "-q",
+                "--fail-if",
+                "p_value < 0",
+            ),
+            *("--junit", "FOLDER/junit.xml", "--summary", "FOLDER/summary.md"),
+        ),
+        lines("run/journal.jsonl"),
+    ),
+    "report, figures": writer("report", "DATA/run", "-f", "svg", "-o", "FOLDER/figures"),
+    "report, table": writer("report", "DATA/run", "-f", "csv", "-o", "FOLDER/results.csv"),
+    "compare": writer(
+        *("compare", "DATA/run", "DATA/run", "--junit", "FOLDER/junit.xml", "--summary", "FOLDER/summary.md")
+    ),
+    "words": writer(
+        *("words", "DATA/v.txt", "-t", "weat6", "-o", "FOLDER/words.tsv", "--figure", "FOLDER/words.svg")
+    ),
+    "mitigate, transform": writer(
+        "mitigate", "DATA/v.txt", "--with", "hard-debias?equalise=none", "-o", "FOLDER/hard.transform"
+    ),
+    **{
+        f"encode, {kind}": writer("encode", "DATA/v.txt", "-t", "weat6", "-o", f"FOLDER/e.{kind}", "-q")
+        for kind in ("npz", "safetensors", "parquet", "h5")
+    },
+    "tests import": writer("tests", "import", "DATA/published", "-o", "FOLDER/tests"),
+    "tests sentences": writer("tests", "sentences", "weat6", "-o", "FOLDER/sentences.toml"),
+    "tests init": writer("tests", "init", "FOLDER/test.toml"),
+    "reliability init": writer("reliability", "init", "FOLDER/study.toml"),
+}
+"""Commands that write their outputs at their end; those of COMMANDS write results one by one.
+
+`explore --export` is not among them, because its page contains how long the answers took.
+"""
+ALL_COMMANDS = COMMANDS | WRITERS
 QUICK = "run"
 NAMES = [name if name == QUICK else pytest.param(name, marks=pytest.mark.large) for name in COMMANDS]
 """Each command once for a test; all but one take minutes together and are left to `make test-all`."""

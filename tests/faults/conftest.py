@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.faults.commands import COMMANDS, Server, left_over, make_data, served
+from tests.faults.commands import ALL_COMMANDS, Server, left_over, make_data, served
 
 
 @pytest.fixture(scope="session")
@@ -44,7 +44,7 @@ def undisturbed(
 
     def of(name: str) -> Undisturbed:
         if name not in known:
-            command, folder = COMMANDS[name], tmp_path_factory.mktemp("undisturbed")
+            command, folder = ALL_COMMANDS[name], tmp_path_factory.mktemp("undisturbed")
             ended = server.run(*command.of(data, folder), cwd=folder)
             assert ended.code == 0, ended.err
             assert not left_over(folder)
