@@ -329,7 +329,7 @@ WRITERS = {
 }
 """Commands that write their outputs at their end; those of COMMANDS write results one by one.
 
-`explore --export` is not among them, because its page contains how long the answers took.
+Two are not among them: `explore --export`, because its page contains how long the answers took, and `tests export`.
 """
 ALL_COMMANDS = COMMANDS | WRITERS
 QUICK = "run"
