@@ -90,6 +90,19 @@ def test_a_table_of_ones_own_has_topics_and_terms(tmp_path: Path) -> None:
     assert next(pairs_of(tests[0])).term == "t"
 
 
+def test_pairs_of_a_group_are_one_unit_and_each_direction_is_a_test(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text(
+        "more,less,group,topic,direction\na b,a c,g,x,stereo\nd e,d f,g,x,\nd h,d i,,x,antistereo\n",
+        encoding="utf-8",
+    )
+    tests = {each.test.name: list(pairs_of(each.test)) for each in import_tests(path).tests}
+    assert tests == {
+        "mine-x": [Pair("a b", "a c", "g"), Pair("d e", "d f", "g")],
+        "mine-x-antistereo": [Pair("d h", "d i")],
+    }
+
+
 def test_a_table_of_pairs_is_a_test_without_an_import(tmp_path: Path) -> None:
     rows = [{"more": "a b", "less": "a c", "template": "a {}"}, {"more": "d b", "less": "d c"}]
     written = {
@@ -121,6 +134,7 @@ def test_words_that_sentences_share_are_a_template() -> None:
         ("pairs.csv", "more,less\na b,a c\nthe same,the same\n"),
         ("pairs.csv", "more,less,template\na b,a c,a {}\nthe one,the two,a {}\n"),
         ("pairs.csv", "more,less\nthe one,\n"),
+        ("pairs.csv", "more,less,direction\na b,a c,up\n"),
         ("crows.csv", "sent_more,sent_less\na,b\n"),
         ("samples.jsonl", '{"doc": {"sent_more": "a"}}\n'),
         ("samples.jsonl", '{"doc": {"sent_more": "a", "sent_less": 3.5}}\n'),

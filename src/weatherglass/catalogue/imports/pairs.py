@@ -28,6 +28,8 @@ PERSONS = {
     "dad": "mom",
 }
 """The persons in BEC-Pro: each man with his female counterpart."""
+DIRECTIONS = ("stereo", "antistereo")
+"""The directions of CrowS-Pairs: `more` shows a stereotype of a group, or `less` violates one."""
 Found = tuple[list[Test], str, tuple[str, ...]]
 """The tests of a file, the name of its format, and notes."""
 
@@ -143,12 +145,19 @@ def _samples(path: Path) -> Found:
 
 
 def _own(path: Path) -> Found:
-    rows = read_rows(path, ["more", "less"], ["term", "unrelated", "template", "topic"])
-    keys = ("more", "less", "term", "unrelated", "template")
-    pairs = [(row["topic"], Pair(**{key: row[key] for key in keys})) for row in rows]
-    for row, (_, pair) in zip(rows, pairs, strict=True):
-        if problem := problem_of(pair, len(pairs[0][1].sentences)):
+    optional = ["term", "group", "unrelated", "template", "topic", "direction"]
+    rows = read_rows(path, ["more", "less"], optional)
+    pairs: list[tuple[str, Pair]] = []
+    for row in rows:
+        term = row["term"] or row["group"]
+        pair = Pair(row["more"], row["less"], term, row["unrelated"], row["template"])
+        problem = problem_of(pair, len(pairs[0][1].sentences if pairs else pair.sentences))
+        if row["direction"] not in ("", *DIRECTIONS):
+            problem = f"the direction '{row['direction']}' is not {' or '.join(DIRECTIONS)}"
+        if problem:
             raise CatalogueError(f"{row.place}: {problem}")
+        anti = DIRECTIONS[1] if row["direction"] == DIRECTIONS[1] else ""
+        pairs.append(("-".join(filter(None, [row["topic"], anti])), pair))
     by_topic = _by_topic(pairs)
     tests = _tests(path.stem, by_topic, path.name)
     return tests, "pairs", _left_out(by_topic, tests)
