@@ -569,6 +569,13 @@ CALLS: list[tuple[str, Call, dict[str, Any]]] = [
         lambda given, _: wg.word_map(["he"], "weat7", VECTORS, correction=given),
         {"a number": 5, "a list": ["holm"], "None": None},
     ),
+    ("intersection, test", lambda given, _: wg.intersection(given, VECTORS), NO_TESTS | {"None": None}),
+    ("intersection, model", lambda given, _: wg.intersection("weat7", given), MODELS),
+    (
+        "intersection, progress",
+        lambda given, _: wg.intersection("weat7", VECTORS, progress=given),
+        {"a number": 5},
+    ),
     ("word_map, progress", lambda given, _: wg.word_map(["he"], progress=given), {"a number": 5}),
     ("multiverse, models", lambda given, _: wg.multiverse(given, "weat7", ()), MODELS),
     ("multiverse, tests", lambda given, _: wg.multiverse(VECTORS, given, ()), TESTS),

@@ -8,7 +8,6 @@ give an AUC (docs/methods 17.1).
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -111,7 +110,7 @@ def intersection(
         WeatherglassError: if the test has only one attribute set, or the model knows fewer than two names of a group.
     """
     check_progress(progress)
-    asked = test if isinstance(test, Test) else load_test(os.fspath(test))
+    asked = test if isinstance(test, Test) else load_test(test)
     groups = {one.category: list(dict.fromkeys(one.texts)) for one in asked.attributes}
     if len(groups) < 2 or len(groups) < len(asked.attributes):
         raise WeatherglassError(
