@@ -174,6 +174,7 @@ def test_metrics_are_recommended_for_what_their_responses_show() -> None:
         row("best", "follows", 0.55),
         row("one-set", "follows", 0.7, contrasts=False),
         row("nearer", "reversed", 0.8, signed=False),
+        row("mean", "weak", None),
         row("none", "blind", None),
     ]
     control = replace(rows[0], kind=CONTROL, metric="control", outcome="moves")
@@ -184,6 +185,7 @@ def test_metrics_are_recommended_for_what_their_responses_show() -> None:
         "best, one-set",
         "strong",
         "nearer",
+        "mean",
         "none",
     ]
     assert advice([control]) == []

@@ -67,7 +67,7 @@ class MetricResponse:
     p_adjusted: float
     """p of the slope after Holm's correction over the rows of this corpus, algorithm and kind."""
     outcome: str
-    """The outcome: follows, saturates, reversed or blind for a planted test; flat or moves for a control."""
+    """The outcome: follows, saturates, reversed, weak or blind for a planted test; flat or moves for a control."""
 
 
 @dataclass(frozen=True)
@@ -404,8 +404,8 @@ def _fitted(
 def _outcome(given: Mapping[str, Any], response: Response, p: float, alpha: float) -> str:
     if given["kind"] == CONTROL:
         return "moves" if p <= alpha else "flat"
-    if p > alpha and response.smallest is None:
-        return "blind"
+    if response.smallest is None:  # no dose shows in a single embedding
+        return "blind" if p > alpha else "weak"
     if not given["signed"] and response.nears(given["unbiased"]):
         return "reversed"
     return "saturates" if response.saturates else "follows"

@@ -68,6 +68,7 @@ def sentence(rows: Sequence[MetricResponse]) -> str:
     planted = [row for row in rows if row.kind == PLANTED]
     seeing = [row for row in planted if row.outcome in SEES]
     against = _labels(row for row in planted if row.outcome == "reversed")
+    weak = _labels(row for row in planted if row.outcome == "weak")
     blind = _labels(row for row in planted if row.outcome == "blind")
     said = f"{len(seeing)} of {counted(len(planted), 'metric')} respond to the planted stereotype"
     detected = [row for row in seeing if row.response.smallest is not None]
@@ -77,6 +78,8 @@ def sentence(rows: Sequence[MetricResponse]) -> str:
     said += "."
     if against:
         said += f" A stronger stereotype looks like less bias in {against}."
+    if weak:
+        said += f" A response of {weak} shows only on average over seeds, not in a single embedding."
     return f"{said} No response is detected in {blind}." if blind else said
 
 
@@ -104,6 +107,7 @@ def advice(rows: Sequence[MetricResponse]) -> list[tuple[str, str]]:
     )
     saturating = [row for row in seeing if row.outcome == "saturates"]
     against = [row for row in planted if row.outcome == "reversed"]
+    weak = [row for row in planted if row.outcome == "weak"]
     blind = [row for row in planted if row.outcome == "blind"]
     found = (
         (
@@ -117,6 +121,10 @@ def advice(rows: Sequence[MetricResponse]) -> list[tuple[str, str]]:
             _labels(saturating),
         ),
         ("Not as a measure of strength: a stronger stereotype looks like less bias", _labels(against)),
+        (
+            "Only on average over many trainings: the response is too weak for a single model",
+            _labels(weak),
+        ),
         ("Not usable here: no response was detected", _labels(blind)),
     )
     return [(use, metrics) for use, metrics in found if metrics]
@@ -168,7 +176,7 @@ def _table(rows: Sequence[MetricResponse], width: int) -> Iterator[str]:
     head, *lines = table_lines(columns, cells, width)
     yield head
     for line, row in zip(lines, rows, strict=True):
-        yield Dim(line) if row.outcome in ("blind", "flat") else line
+        yield Dim(line) if row.outcome in ("weak", "blind", "flat") else line
 
 
 PAGE = "index.html"
