@@ -245,7 +245,9 @@ def _observed(model: Model, inputs: list[Asked], what: What) -> Observations:
         wrong = "its array" if error.row is None else f"the vector of {text_of(inputs[error.row])!r}"
         raise EncoderError(f"{model.name}: {wrong} {error}") from None
     if vectors.ndim != 2 or len(vectors) != len(inputs):
-        raise EncoderError(f"{model.name}: {len(inputs)} texts gave an array of shape {vectors.shape}")
+        raise EncoderError(
+            f"{model.name}: the model returned an array of shape {vectors.shape} for {len(inputs)} texts"
+        )
     return replace(observed, values=vectors)
 
 

@@ -101,7 +101,10 @@ class Settings:
     precision: float = _option(0.01, HOW_P, "Relative gap of certified bounds.")
     budget: Budget = _option(Budget(), HOW_P, "Limit of time and memory for one p-value: seconds,memory.")
     covariance: str = _option(
-        "glasso", COVARIANCE, "Estimator: glasso or ledoit-wolf.", "metrics.weat.covariance:ESTIMATORS"
+        "glasso",
+        COVARIANCE,
+        "Covariance estimator: glasso or ledoit-wolf.",
+        "metrics.weat.covariance:ESTIMATORS",
     )
     synonyms: str | Synonyms | None = _option(
         None, COVARIANCE, "Synonyms for estimating the covariance: a TOML file, catalogue or wordnet."

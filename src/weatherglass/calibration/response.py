@@ -70,7 +70,7 @@ def check_design(doses: Sequence[float], seeds: Sequence[int]) -> tuple[float, .
         )
     if len(set(seeds)) < 2:
         raise CorpusError(
-            "one seed: the variation between embeddings is unknown; use at least 2 seeds, better 4"
+            "one seed: the variation between embeddings is unknown; use at least 2 seeds, preferably 4"
         )
     return ordered
 

@@ -34,7 +34,8 @@ OTHER_RECORDS = (
     type=TEST,
     default="",
     metavar="NAME|FILE",
-    help="Test to start from: a name of the catalogue, or a file. By default, the first test of the run, or weat6.",
+    help="Test to start from: a test of the catalogue, by name, or a file. By default, the first test of the run, or "
+    "weat6.",
 )
 @file_option(
     "--export",

@@ -98,7 +98,7 @@ class Prompt:
         """Return notes for the record of a run."""
         if self.is_default:
             return [
-                f"'{model}': every text has the model's default prompt '{self.name}' before it: {self.text!r}"
+                f"'{model}': the model's default prompt '{self.name}' is added before every text: {self.text!r}"
             ]
         if self.unused:
             names = ", ".join(self.unused)

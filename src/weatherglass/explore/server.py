@@ -165,7 +165,7 @@ class Server:
             self._socket.bind((HOST, 0))
             self._socket.listen()
         except OSError as error:
-            raise OutputError(f"no port of {HOST} can be opened: {error.strerror}") from None
+            raise OutputError(f"cannot open a port on {HOST}: {error.strerror}") from None
         self.port = int(self._socket.getsockname()[1])
         script = re.search(r"script-src '(sha256-[^']+)'", html)
         policy = POLICY.format(hash=script[1] if script else "none")

@@ -75,7 +75,7 @@ def read_variants(given: str | Path) -> Variants:
         for path in paths:
             _read_table(path, cells)
     if not cells:
-        raise CatalogueError(f"{given}: no row is relevant, so that there is nothing to compare")
+        raise CatalogueError(f"{given}: every row is marked as not relevant, so there is nothing to compare")
     names = list(dict.fromkeys(variant for texts in cells.values() for variant in texts))
     labels = GENDERS if set(names) <= set(GENDERS) else {}
     names = [name for name in labels if name in names] or names

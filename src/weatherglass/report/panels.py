@@ -156,7 +156,7 @@ def draw_rows(
 def too_narrow(models: int, width: float, needed: float) -> WeatherglassError:
     """Return the error for a figure, with its widths in inches, that is too narrow for its models."""
     return WeatherglassError(
-        f"{models} models do not fit a figure of {width * 2.54:.1f} cm; choose at least "
+        f"{models} models do not fit into a width of {width * 2.54:.1f} cm; choose a width of at least "
         f"{math.ceil(needed * 2.54)} cm"
     )
 
@@ -164,7 +164,7 @@ def too_narrow(models: int, width: float, needed: float) -> WeatherglassError:
 def too_low(rows: int, height: float, needed: float) -> WeatherglassError:
     """Return the error for a figure, with its heights in inches, that is too low for its rows."""
     return WeatherglassError(
-        f"{rows} rows do not fit a figure of {height * 2.54:.1f} cm; choose a height of at least "
+        f"{rows} rows do not fit into a height of {height * 2.54:.1f} cm; choose a height of at least "
         f"{math.ceil(needed * 2.54)} cm, or omit the height"
     )
 

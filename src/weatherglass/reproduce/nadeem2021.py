@@ -178,7 +178,7 @@ def claims(reproduction: NadeemReproduction) -> list[PaperClaim]:
         "“These models exhibit strong stereotypical biases” (abstract); judged: each ss is above 50, p after Holm",
         all(biased),
         shown,
-        published or "no figures for these models",
+        published or "the paper gives no values for these models",
         all(figures.ss > 50 for _, figures in theirs) if theirs else None,
     )
     lms, ss = (np.array([getattr(part.figures, name) for part in whole]) for name in ("lms", "ss"))

@@ -107,7 +107,7 @@ class _Parts:
         if name not in self.names:
             raise self.refuse(f"its part '{name}' is missing; save it again as .xlsx or CSV")
         if self.archive.getinfo(name).compress_type not in PACKED:
-            raise self.refuse(f"its part '{name}' is packed by a method that Excel does not use")
+            raise self.refuse(f"its part '{name}' is compressed with a method that Excel does not use")
 
         def counted(tag: str, given: Mapping[str, str]) -> None:
             self.elements += 1

@@ -257,7 +257,7 @@ def remedies(row: GroupComparison) -> Iterator[str]:
             f"{effect(row.win_rate_pieces)}."
         )
     yield (
-        "Removing names before texts are encoded: all copies are then the same text, and rank the same. Other words "
+        "If names are removed before encoding, all copies become the same text and get the same rank. Other words "
         "that go with a group, such as schools or clubs, remain, and this audit does not vary them."
     )
     yield (
