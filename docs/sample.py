@@ -1,13 +1,17 @@
 """Draw random sentences of docs, docstrings and messages for an editor, and find phrases that our style bans.
 
-`python -m docs.sample --seed 7` prints 200 sentences of each kind; `python -m docs.sample --check` prints every banned
-phrase with its place and fails if there is one. Sentences that are right although a pattern matches are in ALLOWED.
+`python -m docs.sample --seed 7` prints 200 sentences of each kind, and with `--write FILE` a table of them, in which an
+editor names the rule of our style that a sentence breaks. `python -m docs.sample --check` prints every banned phrase
+with its place and fails if there is one; it also prints how many sentences of the last sample an editor marked. This
+sample, docs/proofs/voice.tsv, shows the sentences as they were; most marked ones have been mended since. Sentences that
+are right although a pattern matches are in ALLOWED.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import csv
 import random
 import re
 import sys
@@ -19,6 +23,10 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "weatherglass"
 PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 KINDS = ("docs", "docstrings", "messages")
+MARKED = ROOT / "docs" / "proofs" / "voice.tsv"
+"""The last sample that an editor marked."""
+COLUMNS = ("seed", "kind", "place", "sentence", "rule")
+"""Of a table of marks; `rule` is empty if the sentence breaks none."""
 
 BANNED: Mapping[str, str] = {
     r"\banew\b": "again, from scratch",
@@ -144,25 +152,56 @@ def banned(every: list[Sentence]) -> Iterator[str]:
                 yield f"{sentence.place}: “{match[0]}” ({better}): {sentence.text}"
 
 
+def write_marks(path: Path, seed: int, drawn: Mapping[str, list[Sentence]]) -> None:
+    """Write a table of sentences to be marked."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, delimiter="\t", lineterminator="\n")
+        table.writerow(COLUMNS)
+        for kind, some in drawn.items():
+            table.writerows([seed, kind, one.place, one.text, ""] for one in some)
+
+
+def marked(path: Path) -> dict[str, tuple[int, int]]:
+    """Return for each kind the number of marked sentences and of all sentences of a table."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    of_kind = {kind: [row["rule"] for row in rows if row["kind"] == kind] for kind in KINDS}
+    return {kind: (sum(map(bool, rules)), len(rules)) for kind, rules in of_kind.items()}
+
+
 def main() -> int:
-    """Print a sample, or the banned phrases."""
+    """Print a sample, or the banned phrases and the marks."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="which sample to draw (default: 0)")
     parser.add_argument("--size", type=int, default=200, help="sentences of each kind (default: 200)")
-    parser.add_argument("--check", action="store_true", help="print banned phrases and fail if there is one")
+    parser.add_argument(
+        "--write", type=Path, metavar="FILE", help="write a table of the sample, to be marked"
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="print banned phrases and marks; fail if there is a banned phrase",
+    )
     given = parser.parse_args()
     every = list(dict.fromkeys(sentences()))
     if given.check:
         lines = list(banned(every))
         sys.stdout.writelines(f"{line}\n" for line in lines)
+        shares = marked(MARKED)
+        sys.stdout.writelines(
+            f"{kind}: {found} of {size} sentences break a rule\n" for kind, (found, size) in shares.items()
+        )
         return bool(lines)
     draw = random.Random(given.seed)
+    drawn = {}
     for kind in KINDS:
         of_kind = [sentence for sentence in every if sentence.kind == kind]
+        drawn[kind] = draw.sample(of_kind, min(given.size, len(of_kind)))
         sys.stdout.write(f"# {kind}: {given.size} of {len(of_kind)} sentences, seed {given.seed}\n\n")
-        for sentence in draw.sample(of_kind, min(given.size, len(of_kind))):
-            sys.stdout.write(f"- {sentence.place}: {sentence.text}\n")
+        sys.stdout.writelines(f"- {sentence.place}: {sentence.text}\n" for sentence in drawn[kind])
         sys.stdout.write("\n")
+    if given.write:
+        write_marks(given.write, given.seed, drawn)
     return 0
 
 
