@@ -181,13 +181,13 @@ def section(source: Path, before: Path | None) -> str:
         "Python files": [sum(room.files for room in rooms(tree)) for tree in trees],
         "lines": [sum(room.lines for room in rooms(tree)) for tree in trees],
         "private functions": [private_functions_called_once(tree)[0] for tree in trees],
-        "private functions that are named in one place only": [
+        "private functions that are used in only one place": [
             private_functions_called_once(tree)[1] for tree in trees
         ],
         "class names that several classes have": [len(class_names_with_two_meanings(tree)) for tree in trees],
-        "walk: files": [each.files for each in walks],
-        "walk: functions": [each.functions for each in walks],
-        "walk: calls from one room to another": [each.changes for each in walks],
+        "example run: files": [each.files for each in walks],
+        "example run: functions": [each.functions for each in walks],
+        "example run: calls from one room to another": [each.changes for each in walks],
     }
     lines += [
         f"| {what} | {' | '.join(f'{n:,}'.replace(',', ' ') for n in numbers)} |"

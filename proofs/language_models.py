@@ -85,7 +85,8 @@ def antiberty() -> Compared:
     return [
         "**AntiBERTy**, a trained masked model, against its own `pseudo_log_likelihood`, the mean log-probability of a"
         " residue. Its function excludes special tokens, so their bias in the head was set to minus infinity. With"
-        " transformers 5 it needs another tokenizer object, because its own reads every residue as unknown.",
+        " transformers 5 the model needs a different tokenizer object, because its own tokenizer maps every residue to"
+        " the unknown token.",
         "",
         table(heading, rows),
     ], differing(largest)

@@ -78,9 +78,8 @@ def _answers(pairs: str, explanation: Explanation) -> Iterator[str]:
         yield f"**{pairs}, {part.reliability}**: {' '.join(lines)}"
     if len(explanation.parts) > 1:
         yield (
-            f"**{pairs}, both reliabilities**: these features have the sign of the reproduction and an interval "
-            "without zero: "
-            f"{join_names(agreeing_in_all(explanation))}."
+            f"**{pairs}, both reliabilities**: For {join_names(agreeing_in_all(explanation) or ['no feature'])}, "
+            "the coefficient has the same sign as in the reproduction and an interval that excludes zero."
         )
     yield from (f"**{pairs}**: {line}" for line in explanation.missing if not explanation.parts)
 

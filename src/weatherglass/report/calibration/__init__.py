@@ -117,7 +117,7 @@ def advice(rows: Sequence[MetricResponse]) -> list[tuple[str, str]]:
         ("To see which group a model favours", _labels(row for row in detecting if row.contrasts)),
         ("To compare the strength in two models, strong ones included", _labels(ranking)),
         (
-            "To compare only models with a weak stereotype, because these metrics saturate",
+            "To compare only models with a weak stereotype: with a strong one, these metrics saturate",
             _labels(saturating),
         ),
         ("Not as a measure of strength: a stronger stereotype looks like less bias", _labels(against)),
