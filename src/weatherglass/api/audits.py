@@ -72,8 +72,8 @@ def run(
         contexts: a corpus whose sentences the words of the tests are encoded in: a file or folder, contexts.json of an
             earlier run or its folder, or a list of texts. Each word is encoded in a sample of the sentences that
             contain it, and its vectors are averaged; tests must be of single words, and get the name context-NAME.
-        per_word: the largest number of sentences per word.
-        progress: an object that is notified of the progress of the work.
+        per_word: the maximum number of sentences per word.
+        progress: an object that receives progress updates.
         command: the words of the command line that started this run, for its record.
         changes: fields of the settings by name, such as alternative="two-sided" or trust="none".
 

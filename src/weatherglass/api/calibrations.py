@@ -68,7 +68,7 @@ def calibrate(
         jobs: the number of local processes.
         scheduler: a Dask cluster to use instead.
         shared_dir: a folder that all its machines see under the same path.
-        progress: an object that is notified of the progress of the work.
+        progress: an object that receives progress updates.
 
     Raises:
         WeatherglassError: if an argument is wrong, words do not occur together in a corpus, or there is only one seed.

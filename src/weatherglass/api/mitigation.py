@@ -191,7 +191,7 @@ def mitigate(
         scheduler: a Dask cluster to use instead (tcp://HOST:PORT or a scheduler file), or ENGINE:ADDRESS with an engine
             of another package.
         shared_dir: a folder that all machines of the cluster see under the same path.
-        progress: an object that is notified of the progress of the encoding.
+        progress: an object that receives progress updates of the encoding.
 
     Returns:
         A Mitigation, with the methods `apply`, `encode`, `write` and `judge`.

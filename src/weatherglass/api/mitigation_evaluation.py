@@ -122,7 +122,7 @@ def judge_mitigation(
             engine of another package.
         shared_dir: a folder that all machines of the cluster see under the same path.
         folder: the folder for the run, judgement.json and the page.
-        progress: an object that is notified of the progress of the work.
+        progress: an object that receives progress updates.
 
     Raises:
         WeatherglassError: if no test is known for the lists, or the model knows too few neutral words.

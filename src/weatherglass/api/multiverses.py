@@ -75,8 +75,8 @@ def multiverse(
         folder: the folder for results and curves; results that it already has are not computed again.
         contexts: a corpus whose sentences the words are encoded in, as in `run`. Tests of single words are run, and
             halves of the sentences, their length, the pooling of a word's pieces and the layer are varied.
-        per_word: the largest number of sentences per word.
-        progress: an object that is notified of the progress of the work.
+        per_word: the maximum number of sentences per word.
+        progress: an object that receives progress updates.
         command: the words of the command line, for the record.
         changes: other fields of `Choices`, such as similarities=("cosine", "mahalanobis") or alpha=0.01. With
             similarities=("log-probability",), tests of single words are run on masked language models, and template,

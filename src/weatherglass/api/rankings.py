@@ -90,7 +90,7 @@ def rank(
         scheduler: a Dask cluster to use instead.
         shared_dir: a folder that all its machines see under the same path.
         folder: the folder for results; results that it already has are not computed again.
-        progress: an object that is notified of the progress of the work.
+        progress: an object that receives progress updates.
         command: the words of the command line that started this audit, for the record.
 
     Returns:

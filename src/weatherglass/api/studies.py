@@ -135,7 +135,7 @@ def audit_study(
         metrics: spellings of metrics.
         precision: the precision for which the number of seeds is computed.
         jobs: the number of processes.
-        progress: an object that is notified of the progress of the work.
+        progress: an object that receives progress updates.
         command: the words of the command line, for the record.
 
     Raises:

@@ -1,7 +1,7 @@
 """Keep the sentences of a corpus that contain the words of tests, and average each word over its sentences.
 
-A model of texts has no vector of a word, only of a word in a sentence (docs/how-to/contexts.md). The sentences are
-stored with the run, so that others can repeat it without the corpus.
+A sentence encoder has no vector for a word alone, only for a word in a sentence (docs/how-to/contexts.md). The
+sentences are stored with the run, so that others can repeat it without the corpus.
 """
 
 from __future__ import annotations
@@ -239,7 +239,8 @@ def encode_contexts(
 ) -> EncodedContexts:
     """Encode each word in its sentences, and average the vectors of a word.
 
-    Sentences of similar length are encoded together, and a sentence with several words is read once.
+    Sentences of similar length are encoded together, and a sentence that contains several of the words is
+    encoded only once.
 
     Raises:
         EncoderError: if the model has no vectors of words in a sentence.

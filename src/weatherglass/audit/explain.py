@@ -27,7 +27,7 @@ from weatherglass.warnings import folded
 
 EXACT = ("enumerate", "meet-in-the-middle", "lattice")
 FORMULAS = {"eq2": "smallest |m(w, a) - m(w, b)|"}
-"""The formula of a statistic without direction whose name does not describe it."""
+"""The formula shown for an unsigned statistic if the statistic's name does not describe it."""
 ALL_DIGITS = 12
 TELLING = 3
 """The number of the most influential words and templates that are listed."""

@@ -27,7 +27,7 @@ MISSING_SHARE = 0.2
 
 
 UNFAMILIAR_PIECES = 3.0
-"""The mean number of pieces per word above which a model hardly speaks the language of a test. The 46 published tests
+"""The mean number of tokens per word above which a model hardly speaks the language of a test. The 46 published tests
 have up to 2.6 on the embedded model and 1.5 on all-MiniLM-L6-v2, which splits Russian words into 6.1.
 """
 UNFAMILIAR_UNKNOWN = 0.5
@@ -129,8 +129,8 @@ def other_tokens(test: Test, encoder: Model) -> list[Warning]:
 
 
 def unfamiliar(test: Test, encodings: Encodings, roles: Sequence[str]) -> list[Warning]:
-    """Return a warning if the model knows few words of a test or splits them into many pieces, as in a foreign
-    language. A model that reads single letters or bytes gets no such warning for its pieces.
+    """Return a warning if the model knows few words of a test or splits them into many tokens, as in a foreign
+    language. Character-level and byte-level models get no warning about the number of tokens per word.
     """
     if test.context == CORPUS:
         return []
@@ -173,7 +173,7 @@ class TargetTexts:
     """Facts about how a model splits the texts of X and Y, and whether they are confounded."""
 
     pieces: tuple[float, ...] | None
-    """The mean number of pieces of each word's texts, X first; None if the model does not report how it splits
+    """The mean number of tokens of each word's texts, X first; None if the model does not report how it splits
     them.
     """
     confounding: Confounding | None

@@ -180,7 +180,7 @@ class ScoredWords:
     sets: list[KnownSet]
     missing: MissingWords
     pieces: tuple[float, ...]
-    """The mean number of pieces of each target word, X first."""
+    """The mean number of tokens of each target word, X first."""
     table: Matrix
     """The amounts, with a row per target word and a column per attribute word, followed by rows of zeros for the
     attribute words.

@@ -112,7 +112,7 @@ class Inference:
     them.
     """
     pieces: tuple[float, ...] | None = field(default=None, repr=False)
-    """The mean number of pieces of each target word's texts, X first; None if the tokenizer is unknown."""
+    """The mean number of tokens of each target word's texts, X first; None if the tokenizer is unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,9 +134,9 @@ class Judgement:
     p_max_t: float | None = None
     """The p adjusted for the tests of its topic."""
     p_pieces: float | None = None
-    """The p with the number of pieces held fixed; None if pieces do not vary."""
+    """The p after adjustment for the number of tokens; None if that number does not vary."""
     effect_size_pieces: float | None = None
-    """The d with the number of pieces held fixed."""
+    """The d adjusted for the number of tokens."""
     power: Mapping[str, float] = field(default_factory=dict, repr=False)
     """The power of a test of this size, by effect size."""
     minimum_detectable: float | None = None
@@ -388,9 +388,9 @@ def finite(value: float) -> float | None:
 
 
 def plain_value(value: Any) -> Any:
-    """Return a value in a form that JSON can store.
+    """Return a JSON-serialisable value.
 
-    A number that is not finite becomes None. A path becomes its text. An object with a name, such as an encoder or a
+    A non-finite number becomes None. A path becomes its text. An object with a name, such as an encoder or a
     test, becomes <class name>.
     """
     if isinstance(value, np.generic):

@@ -67,7 +67,7 @@ class Verdict:
     p_both_adjusted: float | None = None
     """The largest of p, p_pieces and p_random, corrected with Holm's method over the topics."""
     p_pieces: float | None = None
-    """The p of D with the number of pieces held fixed; None if pieces do not vary."""
+    """The p of D after adjustment for the number of tokens; None if that number does not vary."""
     multiverse_p: float | None = None
     """The corrected p over all specifications of a multiverse; None if none was run."""
     family: int = 0
@@ -77,7 +77,7 @@ class Verdict:
     ci_low: float | None = None
     ci_high: float | None = None
     effect_size_pieces: float | None = None
-    """D with the number of pieces held fixed."""
+    """D adjusted for the number of tokens."""
     ci_pieces_low: float | None = None
     ci_pieces_high: float | None = None
     fragile: tuple[str, ...] = ()

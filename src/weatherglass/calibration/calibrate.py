@@ -134,7 +134,7 @@ def calibrate(
         groups: which sets of the test are the groups of people: "targets" or "attributes".
         alpha: the significance level.
         backend: where embeddings are trained.
-        progress: an object that is notified of the progress.
+        progress: an object that receives progress updates.
 
     Raises:
         CorpusError: if the design is too small, words do not occur, or no metric can be computed.

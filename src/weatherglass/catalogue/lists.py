@@ -340,7 +340,7 @@ def _with_roles(table: Table, sets: Sets, columns: Mapping[str, str]) -> Sets:
 
 
 def _odd_words(table: Table, read: Sequence[Sets]) -> list[str]:
-    """Return a note about numbers in sets of words; Excel stores dates as numbers, and turns some words into dates."""
+    """Return a note about numbers in word sets; Excel converts some words to dates and stores dates as numbers."""
     odd = [word for sets in read for words in sets.words.values() for word in words if is_numeric([word])]
     if not odd or not table.from_sheet:
         return []

@@ -12,7 +12,7 @@ from weatherglass.registry import shown
 from weatherglass.storage.tables import Row, Table, column_key, column_named, is_numeric, numbers, read_table
 
 MOST_WORDS = 1_000_000
-"""The largest number of words in a list, which may be a vocabulary."""
+"""The maximum number of words in a list, which may be a vocabulary."""
 WORD_NAMES = ("word", "words", "term", "terms", "token")
 """Headings of the column that contains the words."""
 _WORD_AND_NUMBER = re.compile(r".+[,;|\t]\s*[+-]?\d[\d.,]*\s*%?")

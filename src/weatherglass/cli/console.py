@@ -168,7 +168,7 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int | N
 
 
 def print_json(value: object, indent: int | None = 2) -> None:
-    """Print JSON; paths become texts, and numbers that are not finite become null."""
+    """Print JSON, with paths as strings and non-finite numbers as null."""
     is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
     document = json.dumps(_finite(value), indent=indent, ensure_ascii=not is_unicode, default=str)
     click.echo(printable_json(document))

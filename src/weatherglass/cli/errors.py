@@ -37,7 +37,7 @@ EXIT_CODES: Mapping[int, str] = {
 UNFORESEEN = 4
 INTERRUPTED = 130
 LONGEST_LOG = 1_000_000
-"""The largest number of characters of a message, which may contain a whole file."""
+"""The maximum number of characters of a message, which may contain a whole file."""
 LEAST_REASON = 40
 """The number of characters of a message that are always shown, even if the path of the log is long."""
 LAST_SECOND = 253_402_300_799

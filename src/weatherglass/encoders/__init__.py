@@ -44,7 +44,7 @@ SENTENCE_MODEL = re.compile(
     re.IGNORECASE,
 )
 """Names of well-known models on the Hugging Face hub, and of models known from the sentence-transformers library."""
-"""The largest number of characters of a spec in an error message."""
+"""The maximum number of characters of a spec in an error message."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -304,11 +304,11 @@ def probe() -> Iterator[str]:
 
 NUMBERS = 2**26
 NUMBERS_PER_BYTE = 8
-"""The largest number of parameters of a network: 256 MB as float32, plus what its files can store at one bit each."""
+"""The maximum number of parameters of a network: 256 MB as float32, plus what its files can store at one bit each."""
 
 PARTS = 10_000
 BYTES_PER_PART = 32
-"""The largest number of modules and tensors: a fixed number, plus one per 32 bytes of the files."""
+"""The maximum number of modules and tensors: a fixed number, plus one per 32 bytes of the files."""
 
 ADAPTER = "adapter_config.json"
 

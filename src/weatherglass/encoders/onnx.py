@@ -67,7 +67,7 @@ class OnnxOptions:
     normalise: bool
     lowercase: bool
     max_length: int
-    """The largest number of tokens; 0 for no limit."""
+    """The maximum number of tokens; 0 for no limit."""
     prompt: Prompt
     batch_size: int
 
@@ -95,7 +95,7 @@ class OnnxOptions:
         )
 
     def as_options(self) -> dict[str, str]:
-        """Return the options in the form that a spec has."""
+        """Return the options in the format of a model spec."""
         flags = {"normalise": self.normalise, "lowercase": self.lowercase}
         return {
             "output": self.output,

@@ -180,7 +180,7 @@ def _configured_pooling(files: ModelFiles, table: dict[str, Any]) -> str | None:
 
 
 def _limit(files: ModelFiles, transformer: dict[str, Any]) -> int:
-    """Return the largest number of tokens, as in sentence-transformers; 0 for no limit."""
+    """Return the maximum number of tokens, as in sentence-transformers; 0 for no limit."""
     if isinstance(own := transformer.get("max_seq_length"), int) and own > 0:
         return own
     of_tokenizer = files.table("tokenizer_config.json").get("model_max_length")

@@ -40,7 +40,7 @@ MAX_DELAY = 60.0
 """The longest delay in seconds, even if the server's Retry-After is longer."""
 
 MAX_ANSWER = 256 * 2**20
-"""The largest number of bytes of an uncompressed answer; 1000 vectors of 4096 numbers need a third of it."""
+"""The maximum number of bytes of an uncompressed answer; 1000 vectors of 4096 numbers need a third of it."""
 
 
 class TooLateError(Exception):

@@ -153,8 +153,8 @@ def by_length(lengths: Sequence[int], max_texts: int, max_tokens: int) -> Iterat
 
     Args:
         lengths: the number of tokens of each text.
-        max_texts: the largest number of texts in a batch.
-        max_tokens: the largest number of tokens in a batch, including padding; a longer text is a batch of its own.
+        max_texts: the maximum number of texts in a batch.
+        max_tokens: the maximum number of tokens in a batch, including padding; a longer text is a batch of its own.
     """
     order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable")
     start = 0

@@ -48,7 +48,7 @@ NOT_FOR_TOKENS = ("input_ids", "offset_mapping", "special_tokens_mask")
 
 
 def max_tokens(config: dict[str, Any]) -> int | None:
-    """Return the largest number of tokens from a model's configuration; None if there is no limit."""
+    """Return the maximum number of tokens from a model's configuration; None if there is no limit."""
     for key in ("max_position_embeddings", "n_positions"):
         if isinstance(limit := config.get(key), int) and limit > 0:
             unused = (
@@ -79,7 +79,7 @@ class Tokenizer:
     special_tokens: bool
     lowercase: bool
     limit: int | None
-    """The largest number of pieces of a text."""
+    """The maximum number of pieces of a text."""
 
     def __call__(
         self, texts: Sequence[str], places: Sequence[Place] | None = None, spare: int = 0

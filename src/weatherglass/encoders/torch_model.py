@@ -41,7 +41,7 @@ STATES_PER_BATCH = 2**18
 """The number of hidden-state values in a batch (tokens × dimensions) that fit into the processor's cache."""
 
 LOGITS_PER_BATCH = 2**26
-"""The largest number of logits, which is tokens of a batch × tokens of the vocabulary: 256 MB in float32."""
+"""The maximum number of logits (tokens per batch × vocabulary size): 256 MB in float32."""
 
 LOGITS_IN_CACHE = 2**19
 """The number of logits that are normalised at once, 2 MB in float32."""

@@ -79,7 +79,7 @@ class TransformerOptions:
     lowercase: bool
     normalise: bool
     max_length: int
-    """The largest number of tokens; 0 for no limit."""
+    """The maximum number of tokens; 0 for no limit."""
     dtype: str
     device: str
     trust_remote_code: bool
@@ -133,7 +133,7 @@ class TransformerOptions:
         return replace(self, span_pooling=view.pooling, layers=view.layers)
 
     def as_options(self) -> dict[str, str]:
-        """Return the options in the form that a spec has, without `span_pooling` if it is the default."""
+        """Return the options in the format of a model spec, without `span_pooling` if it is the default."""
         values = {name: getattr(self, name) for name in self.__slots__}
         if self.span_pooling == SPAN_POOLINGS[0]:
             del values["span_pooling"]
@@ -302,7 +302,9 @@ class TransformerEncoder(Encoder):
         return self
 
     def _pooled(self, pieces: Sequence[Pieces], views: Sequence[View]) -> list[AnyMatrix]:
-        """Return the vectors under each view, pooled over all tokens or over those of the requested span."""
+        """Return one matrix of vectors per combination of pooling and layers, pooled over all tokens or the
+        requested span.
+        """
         rows_of: dict[
             tuple[int, ...], list[int]
         ] = {}  # a text that is asked about at several places is read once
@@ -321,7 +323,7 @@ class TransformerEncoder(Encoder):
         return [in_order(batches, positions) for batches in zip(*rows, strict=True)]
 
     def _encode_batch(self, asked: Sequence[Sequence[Pieces]], views: Sequence[View]) -> list[AnyMatrix]:
-        """Return the vectors under each view; `asked` has the pieces of each text once per requested place."""
+        """Return one matrix of vectors per view; `asked` has the pieces of each text once per requested place."""
         texts = [some[0] for some in asked]
         pieces = [each for some in asked for each in some]
         copies = np.repeat(np.arange(len(texts)), [len(some) for some in asked])

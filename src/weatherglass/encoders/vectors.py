@@ -47,7 +47,7 @@ MOST_SPLIT = 50_000
 IN_MEMORY = 2**25
 """The size in bytes up to which all vectors of a file are kept in memory."""
 SHOWN = 10
-"""The largest number of words in a note."""
+"""The maximum number of words in a note."""
 GLOVE = Path(__file__).parent / "glove" / "glove.6B.50d.safetensors"
 """Frequent words of GloVe 6B in half precision; proofs/embedded.py writes the file."""
 

@@ -130,7 +130,7 @@ class LayeredEncoder(ModelEncoder, Protocol):
     def observe_views(
         self, inputs: Sequence[Asked], views: Sequence[View], what: What = "vectors"
     ) -> list[Observations]:
-        """Return the vectors of texts, or of words at a span, under each view; each text is read once."""
+        """Return the vectors of texts, or of words at a span, under each view; each text is encoded once."""
         ...
 
 
@@ -139,7 +139,7 @@ class WordReader(Protocol):
     """A model in which the pooling and layers of a word at a span can be chosen after the forward pass."""
 
     def word_views(self) -> tuple[list[str], list[Layers]]:
-        """Return the poolings over the pieces of a word, and the layers, the model's own first."""
+        """Return the poolings over the pieces of a word, and the layers, the model's default first."""
         ...
 
     def word_reader(self) -> LayeredEncoder:

@@ -17,7 +17,7 @@ from weatherglass.storage.atomic import write_whole
 
 
 def exported_tests() -> list[str]:
-    """Return the tests of the catalogue that the page shows: those of four sets of words."""
+    """Return the catalogue tests that the page shows: those with four word sets."""
     tests = (load_test(name) for name in list_tests())
     return [test.name for test in tests if test.context == "word" and test.shape == (2, 2)]
 
@@ -32,8 +32,8 @@ def export(
     Args:
         engine: the models.
         path: the file to write.
-        tests: names of the catalogue or files; by default, all tests of four sets of words.
-        progress: an object that is notified of each state.
+        tests: catalogue tests or test files; by default, all catalogue tests with four word sets.
+        progress: an object notified of each state.
 
     Raises:
         WeatherglassError: if a test cannot be explored, or the file cannot be written.

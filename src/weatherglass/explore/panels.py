@@ -163,7 +163,7 @@ def state_of_file(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the state of a test file that the browser has read, by the readers of the command line.
 
     Raises:
-        WeatherglassError: if the file is not a test of four sets of words.
+        WeatherglassError: if the file is not a test with four word sets.
     """
     name = Path(checked_text(given.get("name"), "the name of the file")).name
     ending = Path(name).suffix.lower()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 LARGEST_BODY = 256 * 1024
-"""The largest number of bytes of a request, enough for 800 words of 300 bytes."""
+"""The maximum number of bytes of a request, enough for 800 words of 300 bytes."""
 MOST_CONNECTIONS = 40
 SECONDS_FOR_REQUEST = 5
 SECONDS_TO_CLOSE = 2
@@ -141,7 +141,7 @@ async def _body(receive: Receive) -> bytes | None:
 
 
 class Server:
-    """A page for an engine, on a free port of this machine."""
+    """A local web server that serves an engine's page on a free port."""
 
     def __init__(self, engine: Engine, html: str) -> None:
         """Take a free port and a token.

@@ -119,7 +119,7 @@ def start_state(test: str | Test) -> dict[str, Any]:
     """Return the state of a test: a name of the catalogue, a file, or a test.
 
     Raises:
-        WeatherglassError: if the test does not have four sets of words.
+        WeatherglassError: if the test does not have four word sets.
     """
     if isinstance(test, str):
         found = load_tests([test])

@@ -25,9 +25,9 @@ from weatherglass.registry import did_you_mean, suggestion
 from weatherglass.storage.printable import one_line
 
 LONGEST = 1000
-"""The largest number of characters of an expression."""
+"""The maximum number of characters of an expression."""
 SHOWN = 100
-"""The largest number of characters of the expression in an error message."""
+"""The maximum number of characters of the expression in an error message."""
 DEEPEST = 30
 """The largest nesting depth of parentheses, signs and negations."""
 

@@ -83,7 +83,7 @@ def _shares(words: Matrix, pool: Matrix, in_b: Matrix) -> Matrix:
 def logistic_regressions(products: Matrix, labels: Matrix) -> tuple[Matrix, Vector]:
     """Fit a regression for each row of labels on the same points; return the weights of points and the intercepts.
 
-    The weight vector is a combination of the points, so that Newton's method needs only their inner products. A few
+    The weight vector is a linear combination of the points, so Newton's method needs only their inner products. A few
     hundred regressions are solved at once, which a library would fit one after another. A step that does not lower the
     loss is halved.
 

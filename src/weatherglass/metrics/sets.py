@@ -14,7 +14,7 @@ from weatherglass.catalogue.test import Element
 from weatherglass.errors import UnitError
 
 SHOWN = 5
-"""The largest number of unknown elements in an error message."""
+"""The maximum number of unknown elements in an error message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def unit_names(elements: Sequence[Element], permute: str) -> list[str]:
 
 
 def unit_numbers(names: Sequence[Hashable]) -> Integers:
-    """Return the number of the unit of each element, from 0 in order of first appearance; equal names are one unit.
+    """Return the index of the unit of each element, from 0 in order of first appearance; equal names are one unit.
 
     >>> unit_numbers(["rose", "lily", "rose"]).tolist()
     [0, 1, 0]

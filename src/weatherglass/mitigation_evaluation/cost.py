@@ -36,7 +36,7 @@ KEPT = 10
 ASKED = 1000
 """The number of words whose neighbours are compared."""
 QUESTIONS = 4000
-"""The largest number of analogies that are evaluated, spread evenly over the set."""
+"""The maximum number of analogies that are evaluated, spread evenly over the set."""
 FEWEST = 20
 """The number of known pairs or questions below which a set is skipped, with a note."""
 

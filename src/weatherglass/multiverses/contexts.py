@@ -81,7 +81,9 @@ class ContextViews(ModelViews):
     def _read(
         self, model: PlannedModel, inputs: Sequence[Input], workers: Backend, progress: Progress
     ) -> Iterator[tuple[dict[str, str], AnyMatrix, list[Coverage]]]:
-        """Yield the vectors of words in their sentences under each pooling and layer; each sentence is read once."""
+        """Yield the vectors of words in their sentences under each pooling and layer; each sentence is
+        encoded once.
+        """
         reader = layered(model.encoder, "token-vectors") if self.poolings else None
         if reader is None:
             observed = observe(model.encoder, inputs, "token-vectors", workers, progress)
@@ -100,7 +102,9 @@ class ContextViews(ModelViews):
 
 
 def _word_choices(model: PlannedModel) -> tuple[list[str], list[str]]:
-    """Return the poolings and layers of words at a span, the model's own first; empty if it has no such choices."""
+    """Return the pooling and layer choices for the vector of a word span, the model's default first; empty if the
+    model offers none.
+    """
     reader = inner_model(model.encoder)
     if not isinstance(reader, WordReader):
         return [], []

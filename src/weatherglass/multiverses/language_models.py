@@ -1,8 +1,8 @@
 """Vary the choices of `log-probability`: template, casing, pieces, and whether the prior is subtracted.
 
-Each combination is a view of the language model. In a view, a target word has a vector with one number per attribute
-word, how much that word raises the probability of the target, and an attribute word is a unit vector. Their dot
-products are these numbers, so that statistics, p and the other choices are those of word vectors.
+Each combination is a view of the language model. A target word's vector has one number per attribute word:
+how much that word raises the target's probability. Attribute words are unit vectors. Their dot products are these
+numbers, so that statistics, p and the other choices are those of word vectors.
 """
 
 from __future__ import annotations

@@ -92,13 +92,13 @@ class GroupComparison:
     p_copies: float | None
     """The p of a chi-square test that counts every copy as an independent candidate, which rejects far too often."""
     pieces_x: float | None
-    """The mean number of pieces of the names of X; None if the tokenizer is unknown."""
+    """The mean number of tokens of the names of X; None if the tokenizer is unknown."""
     pieces_y: float | None
     win_rate_pieces: float | None
-    """The win rate with the number of pieces held fixed; None if pieces do not vary."""
+    """The win rate adjusted for the number of tokens; None if that number does not vary."""
     p_pieces: float | None
     win_rate_matched: float | None
-    """The win rate over pairs of names with the same number of pieces."""
+    """The win rate over pairs of names with the same number of tokens."""
     placebo: float | None
     """The |win rate − 0.5| that 95 % of random splits of one group stay below; only for all contexts."""
     differing_slots: tuple[str, ...] = ()
@@ -110,9 +110,9 @@ class GroupComparison:
     p_difference: float | None = None
     """The p of this mean, from exchanging the two variants within queries."""
     deciding: tuple[str, ...] = ()
-    """Names or queries; without any one of them, p is above alpha."""
+    """Names or queries; removing any one of them raises p above alpha."""
     without_topic_low: float | None = None
-    """The smallest win rate without any one topic; only over all contexts of several topics."""
+    """The smallest leave-one-topic-out win rate; only over all contexts of several topics."""
     without_topic_high: float | None = None
     p_adjusted: float | None = None
     p_both_adjusted: float | None = None
@@ -140,7 +140,7 @@ class Interaction:
     model: str
     contrast: str
     value: float
-    """The difference of differences of the mean ranks, as a share of the number of names."""
+    """The difference in differences of the mean ranks, as a share of the number of names."""
     ci_low: float
     ci_high: float
     p: float
@@ -155,8 +155,8 @@ def compare_groups(scores: Scores, model: str, top: float, alpha: float = 0.05) 
     Args:
         scores: the scores of all copies.
         model: the name of the model.
-        top: the selection: a share of each query's pool if it is below 1, otherwise a number of places. alpha: the
-            significance level; intervals have the level 1 − alpha.
+        top: the selection: a share of each query's pool if it is below 1, otherwise a number of places.
+        alpha: the significance level; intervals have the level 1 − alpha.
     """
     several = len(scores.topics) > 1
     found = []
@@ -235,7 +235,7 @@ class _Part:
         )
 
     def _without_topics(self, found: WinRate) -> dict[str, Any]:
-        """Return the smallest and the largest win rate without any one topic; empty if there is only one."""
+        """Return the smallest and largest leave-one-topic-out win rates; empty if there is only one topic."""
         topics = self.scores.topic
         if len(self.scores.topics) < 2:
             return {}
@@ -259,7 +259,7 @@ class _Part:
         return next((one for one in ratios if one.rule is not None), ratios[0])
 
     def _pieces(self, found: WinRate, wins: Matrix, rows: Integers, n_x: int) -> dict[str, Any]:
-        """Return the pieces of both groups, and the win rate with the number of pieces held fixed."""
+        """Return the mean number of tokens of both groups, and the win rate adjusted for the number of tokens."""
         if self.scores.pieces is None:
             names = ("pieces_x", "pieces_y", "win_rate_pieces", "p_pieces", "win_rate_matched")
             return dict.fromkeys(names)
@@ -302,7 +302,7 @@ def _readings(found: WinRate) -> dict[str, Any]:
 
 
 def interaction_of(scores: Scores, model: str, alpha: float = 0.05) -> Interaction | None:
-    """Return the interaction of a design of four groups with two factors of two levels; None for other groups."""
+    """Return the interaction in a 2 × 2 design; None if the groups do not form one, or no group varies."""
     factors = [group.factors for group in scores.groups]
     if len(factors) != 4 or any(len(levels) != 2 for levels in factors):
         return None
@@ -425,7 +425,7 @@ def _p(scores: Vector) -> float:
 
 
 def _deciding(share: Share, p: float, alpha: float) -> list[int]:
-    """Return the units without any one of which p is above alpha; empty if p is above it with all of them."""
+    """Return the units of which removing any one raises p above alpha; empty if p is above alpha with all of them."""
     if p > alpha or len(share.leads) < 2:
         return []
     without: dict[tuple[int, int], float] = {}  # units with the same counts have the same p without them

@@ -185,7 +185,7 @@ class Example:
     model: str
     topic: str
     passage: int
-    """The number of the passage among those of the record."""
+    """The index of the passage in the record."""
     places: dict[str, float]
     """The ranks by name; 1 is the top."""
 

@@ -38,17 +38,17 @@ from weatherglass.stats.selection import Standing, places_in
 from weatherglass.storage.journal import Journal
 
 KEY_VERSION = 1
-"""The version of the scores; it is increased when a change of the code gives different scores for the same texts."""
+"""The version of the scores; increase it when a change of the code gives different scores for the same texts."""
 TEXTS_AT_ONCE = 4_096
 """The number of texts whose vectors are in memory at the same time."""
 BLOCKS_AT_ONCE = 16
 """The number of blocks of background texts after which the counts are stored."""
 MOST_STORED = 100_000
-"""The largest number of counts that are stored before the end."""
+"""The maximum number of counts that are stored before the end."""
 DECIMALS = 12
 """The number of decimals to which cosines are rounded, so that equal vectors tie whatever the order of additions."""
 MOST_SCORES = 10_000_000
-"""The largest number of rows of a table of scores."""
+"""The maximum number of rows of a table of scores."""
 Scorer = Callable[[list[tuple[str, str]]], Any]
 """A function that takes pairs of a query and a passage and returns a score for each, such as a cross-encoder's
 `predict`.
@@ -66,11 +66,11 @@ class Scores:
     """The names, in the order of the groups and their names."""
     topics: tuple[str, ...]
     topic: Integers
-    """The number of the topic of each context."""
+    """The index of the topic of each context."""
     query: Integers
     passage: Integers
     pieces: Vector | None = None
-    """The number of pieces into which the tokenizer splits each name; None if it is unknown."""
+    """The number of tokens into which the tokenizer splits each name; None if it is unknown."""
     dropped: tuple[str, ...] = ()
     """Names that the model does not know."""
     background: Standing | None = None
@@ -84,7 +84,7 @@ class Scores:
 
     @property
     def group(self) -> Integers:
-        """Return the number of the group of each name."""
+        """Return the index of the group of each name."""
         return np.repeat(np.arange(len(self.groups)), [len(group.names) for group in self.groups])
 
 

@@ -20,7 +20,7 @@ from weatherglass.storage.documents import document_text, shipped_toml, toml_doc
 from weatherglass.storage.reading import exists, require_regular_file
 
 NEUTRAL = {"they": "they", "them": "them", "their": "their"}
-"""The pronouns of a group that states none, so that only the name differs."""
+"""The pronouns used for a group whose file gives none, so that only the name differs."""
 SLOTS = ("name", *NEUTRAL, "title")
 CAPITALISED = {slot.capitalize(): slot for slot in SLOTS[1:]}
 """Slots at the beginning of a sentence."""

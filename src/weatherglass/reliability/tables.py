@@ -68,7 +68,7 @@ class WordScore(StudyCondition):
     """The exact p from flipping the signs of the pairs' means, for the seeds of the study."""
     p_these_seeds_adjusted: float
     family: str
-    """The first list of the study that contains the word; p is corrected over the words whose first list it is."""
+    """The study's first list that contains the word; p is corrected over all words with the same first list."""
     family_size: int
     icc: float
     """The test–retest reliability over seeds."""
@@ -90,7 +90,7 @@ class WordRetest(StudyCondition):
     low: float
     high: float
     low_groups: float
-    """The lower end of the interval that accounts for base pairs with a common word."""
+    """The lower end of the interval that accounts for base pairs that share a word."""
     high_groups: float
     groups: int
 
@@ -459,7 +459,7 @@ def columns(kind: type[Row], condition: StudyCondition, **values: Any) -> Column
 
 FOLDER = "tables"
 REGRESSION = ("features", "regression")
-"""The tables of the regression, whose columns are defined elsewhere."""
+"""The regression tables; the modules that build them define their columns."""
 
 COLUMNS = {name: tuple(field.name for field in fields(kind)) for name, kind in ROWS.items()}
 """The columns of every table of a study, even if it is empty; `scores` has a further column for each rule."""

@@ -58,7 +58,7 @@ INCHES = {"cm": 1 / 2.54, "mm": 1 / 25.4, "in": 1.0}
 NUMBERED = 12
 """The number of models above which cells of the matrix show only marks."""
 LONGEST = 60
-"""The number of letters of a name that the map shows; longer names are cut."""
+"""The number of characters of a name that the map shows; longer names are cut."""
 
 
 def figure_size(text: str | None) -> Size:

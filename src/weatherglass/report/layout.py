@@ -143,7 +143,7 @@ Row = Sequence[str] | str
 
 
 def table_lines(columns: Sequence[Column], rows: Sequence[Row], width: int) -> Iterator[str]:
-    """Yield the lines of a table, none of which is wider than `width` or folded.
+    """Yield the lines of a table, each at most `width` wide and none wrapped.
 
     If the table is too wide, optional columns are shortened, then left out from the right; only then are other columns
     shortened.

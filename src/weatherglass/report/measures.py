@@ -36,7 +36,7 @@ def outcome_mark(result: Result) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MetricSpread:
-    """The range of d over the measures of one test, or of |d| for measures without direction, such as eq2."""
+    """The range of d over the measures of one test, or of |d| for unsigned measures, such as eq2."""
 
     test: str
     lowest: float

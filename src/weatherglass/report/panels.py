@@ -258,7 +258,7 @@ def draw_mark(axes: Axes, x: float, y: float, symbol: str, colour: str, size: fl
 
 
 def put_lines(figure: Figure, x: float, y: float, lines: Sequence[str], **own: Any) -> None:
-    """Write lines of text below each other, starting at the given place."""
+    """Write lines of text one below the other, starting at the given place."""
     own = {"color": INK, **own}
     figure.text(x, y, "\n".join(lines), va="top", parse_math=False, **own)
 

@@ -36,7 +36,7 @@ NO_TOPIC = "No topic given"
 CHANGED = "≠"
 ADJUSTED_FROM = 80
 MOST_NAMED = 10
-"""The largest number of effects named in the line about growing effects."""
+"""The maximum number of effects named in the line about growing effects."""
 
 
 def results_lines(run: Run, width: int) -> Iterator[str]:

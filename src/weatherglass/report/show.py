@@ -153,7 +153,7 @@ def ranking_plot(found: Ranking, model: str | None) -> Axes:
 MOST_BYTES = 22_000
 """The largest size in bytes of each of the two tables of a run; the frame has all rows."""
 LONGEST = 40
-"""The largest number of letters of a cell; an escaped letter may become six."""
+"""The maximum number of characters in a cell; escaping can lengthen one character to six."""
 
 
 def run_html(

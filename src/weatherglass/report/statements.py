@@ -25,7 +25,7 @@ from weatherglass.catalogue.names import (
 from weatherglass.report.numbers import counted, effect, p_value, percent, to
 
 MOST_NAMED = 3
-"""The number of topics or models that a sentence names; the others are counted."""
+"""The maximum number of topics or models listed by name in a sentence; for further ones, only the number is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def reason(verdict: Verdict) -> str:
 
 
 def beside_pieces(verdict: Verdict) -> str:
-    """Return the mean d with the number of pieces held fixed, if its p decides the outcome; otherwise empty.
+    """Return the mean d adjusted for the number of tokens, if its p decides the outcome; otherwise empty.
 
     In this case, the interval of D itself may exclude 0 although nothing is found.
     """

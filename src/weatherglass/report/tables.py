@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LABEL = "tab:weatherglass"
 LONGEST_HEADS = 50
-"""The number of letters in all model names above which LaTeX column heads are rotated."""
+"""The number of characters in all model names above which LaTeX column heads are rotated."""
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -56,7 +56,7 @@ def latex(runs: Sequence[Run], label: str = LABEL) -> str:
     """Return one booktabs table per metric, with d and its mark, interval and p; numbers are aligned, and marks follow
     them.
 
-    With one model, d, interval and p have a column each; with several, they are below each other in one cell.
+    With one model, d, interval and p have a column each; with several, they are on separate lines of one cell.
 
     Args:
         label: the label for \\ref; with several metrics, the metric follows it.
@@ -215,7 +215,7 @@ def _tex_cells(result: Result | None) -> list[str]:
 
 
 def _tex_stack(result: Result | None) -> str:
-    """Return d, the interval and p below each other."""
+    """Return a table cell with d, its interval and p on separate lines."""
     d, *below = _tex_cells(result)
     if result is None:
         return d

@@ -32,7 +32,7 @@ from weatherglass.storage.printable import cell_len
 INTERVAL_FROM = 100
 """The smallest terminal width at which the interval of a topic is shown."""
 WIDEST = 120
-"""The largest number of columns of a run's screen, as in a pipe."""
+"""The maximum number of columns of a run's screen, as in a pipe."""
 LARGEST = 2.0
 """The |d| at the ends of the axis; with sets of equal size, |d| cannot be larger."""
 CHECKS = "Sanity checks"
@@ -197,7 +197,7 @@ def _drawn(verdict: Verdict, cells: int) -> str:
 def model_table(run: Run, verdicts: Sequence[Verdict], width: int) -> Iterator[str]:
     """Yield a table with a row per topic and a column per model and metric, with the mark of the outcome and D.
 
-    Models that do not fit side by side are listed below each other.
+    Models that do not fit side by side are listed one below the other.
     """
     width = min(width, WIDEST)
     metrics = list(dict.fromkeys(one.metric for one in verdicts))

@@ -34,11 +34,11 @@ CONTEXTS = {
 NO_TOPIC = "other tests"
 """The heading of tests without a topic."""
 FORMAT = 1
-"""The version of a view; it is increased when an entry is renamed or changes its meaning."""
+"""The version of a view; increase it when an entry is renamed or its meaning changes."""
 VIEW_ENTRIES = ("view", "label", "folder", "lacking", "notices", "result_keys", "columns", "rows", "results")
 """Entries of a view that run.json does not have."""
 LONGEST_LABEL = 28
-"""The number of letters of a model's name in a heading; the start of a longer name is left out."""
+"""The number of characters of a model's name in a heading; the start of a longer name is left out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,15 +55,17 @@ METHODS = {
 START, END = "<!-- weatherglass:start -->", "<!-- weatherglass:end -->"
 """The comments around the block, so that a later run can replace it."""
 FORMAT = 2
-"""The version of the JSON; it is increased when a name in it changes its meaning."""
+"""The version of the JSON format; increase it when the meaning of a field changes."""
 OF_VERDICT = (
     *("topic", "model", "metric", "outcome", "limit", "check", "found", "effect_size", "ci_low", "ci_high"),
     *("p", "p_adjusted", "p_random", "tests", "measured", "marked", "fragile", "family"),
 )
 MOST_LISTED = 6
-"""The number of models, tests or metrics that a methods paragraph lists; the others are counted."""
+"""The maximum number of models, tests or metrics listed in a methods paragraph; for further ones, only the number is
+given.
+"""
 MOST_REASONS, MOST_ROWS = 30, 60
-"""The number of reasons and rows that a pull-request summary lists; the others are counted."""
+"""The maximum number of reasons and of rows in a pull-request summary; for further ones, only the number is given."""
 
 
 def bibtex(record: Mapping[str, Any]) -> str:

@@ -2,8 +2,8 @@
 log-probabilities.
 
 The paper has one number for each template and attribute word, and permutes these cells. Cells of one word are not
-independent, so each of its five tests is judged by cell, as published, and by word. The user gives the word scores of
-one test as a file, which are tested exactly.
+independent, so each of its five tests is judged by cell, as published, and by word. The user supplies a file with the
+word scores of one test, for which an exact p is computed.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class PaperTable:
     intro: str = ""
     """The text above the table on the page."""
     at_most: int | None = None
-    """The largest number of rows on the terminal and the page; the file has all of them."""
+    """The maximum number of rows on the terminal and the page; the file has all of them."""
 
     @classmethod
     def of_claims(cls, title: str, claims: Iterable[PaperClaim]) -> PaperTable:
@@ -153,7 +153,7 @@ def _plain(cell: str) -> str:
 
 
 def page(title: str, sheets: Sequence[PaperTable], pictures: Sequence[Picture], notes: Iterable[str]) -> str:
-    """Return one HTML file that loads nothing else and in which every text is escaped."""
+    """Return one self-contained HTML file in which all text is escaped."""
     values = {
         "title": title,
         "sheets": sheets,

@@ -89,7 +89,7 @@ class Limit(StrEnum):
     ONE_WORD = "one word"
     """Without one of the words, p is above alpha."""
     PIECES = "pieces"
-    """When the number of pieces is held fixed, p is too large."""
+    """After adjustment for the number of tokens, p is too large."""
     MULTIVERSE = "multiverse"
     """Over all specifications of a multiverse, p is above alpha."""
 

@@ -19,7 +19,7 @@ LEAST_SHARED = 0.5
 """The smallest share of templates, relative to the larger number, that X and Y must have in common."""
 NO_NOISE = 1e-12
 MOST_NAMED = 4
-"""The largest number of tokens in a message."""
+"""The maximum number of tokens in a message."""
 
 TOKEN = re.compile(r"\w+(?:['’]\w+)*")
 

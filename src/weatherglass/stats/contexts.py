@@ -83,7 +83,7 @@ def variance_shares(to_a: Matrix, to_b: Matrix, words: Integers, n_x: int) -> Sh
     Args:
         to_a: closeness of each context of a target word (rows) to each word of A.
         to_b: the same for B.
-        words: the number of the word of each row, from 0; those of X come first.
+        words: the index of the word of each row, from 0; those of X come first.
         n_x: the number of words of X.
 
     Returns:

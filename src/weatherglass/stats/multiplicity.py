@@ -84,7 +84,7 @@ def adjust_groups(within: Sequence[Vector], groups: int | None = None) -> list[V
 
 
 ENUMERATED = 100_000
-"""The largest number of labellings that are enumerated."""
+"""The maximum number of labellings that are enumerated."""
 DRAWS = 9_999
 AT_A_TIME = 4_096
 TIE = 1e-12

@@ -167,8 +167,8 @@ def flip_test(
     """Return the share of the sign patterns whose sum is at least as extreme as that of the scores.
 
     For up to 36 scores, all patterns are counted. For more, integer scores have an exact distribution, which is
-    binomial if all have the same size. Other scores are rounded to a grid, whose distribution gives certified bounds
-    of p. If there are too many scores, signs are drawn.
+    binomial if all have the same size. Other scores are rounded to a grid; the distribution of the rounded
+    scores gives certified bounds on p. If there are too many scores, signs are drawn.
 
     >>> flip_test(np.ones(40), "greater", np.random.default_rng(0)).p_value == 2**-40
     True

@@ -121,7 +121,7 @@ def _floor(drawn: Vector, alternative: Alternative) -> float:
 
 
 COUNTED = 36
-"""The largest number of scores whose 2ⁿ sign patterns are counted, by two sorted halves of 2¹⁸ sums."""
+"""The maximum number of scores whose 2ⁿ sign patterns are counted, by two sorted halves of 2¹⁸ sums."""
 DRAWS = 99_999
 _BLOCK = 10_000
 

@@ -12,7 +12,7 @@ from weatherglass.arrays import Vector
 NO_SPREAD = 1e-12
 """The share of the largest |score| within which scores are equal up to rounding."""
 BEYOND_ROUNDING = 1e100
-"""The size of g from which its d equals that of an infinite g."""
+"""A |g| so large that its d equals, after rounding, the d of an infinite g."""
 
 
 @dataclass(frozen=True, slots=True)

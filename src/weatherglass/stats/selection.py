@@ -58,7 +58,7 @@ def standing_among_copies(scores: Matrix, queries: Integers) -> Standing:
 
     Args:
         scores: the scores, name × context.
-        queries: the number of the query of each context.
+        queries: the index of the query of each context.
     """
     above, tied = np.empty(scores.shape, np.int64), np.empty(scores.shape, np.int64)
     pool = np.empty(scores.shape[1], np.int64)
@@ -153,7 +153,7 @@ def p_of_copies(selected: Matrix, groups: Integers) -> float:
 
     Args:
         selected: the share of each copy that is selected, a row per name.
-        groups: the number of the group of each name.
+        groups: the index of the group of each name.
     """
     from scipy.special import chdtrc
 

@@ -79,7 +79,7 @@ class TopicTest:
     tables: AttributeTables | None = None
     """The attribute tables; None if the scores are not a difference of means over attribute words."""
     pieces: Vector | None = None
-    """The mean number of pieces of each word's texts; None if the tokenizer is unknown."""
+    """The mean number of tokens of each word's texts; None if the tokenizer is unknown."""
     p_random: float | None = None
     """The p of the row for random attributes; None if it does not exist."""
     stable: bool | None = None

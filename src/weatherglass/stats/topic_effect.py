@@ -97,7 +97,7 @@ def variance_over_tests(d: Vector, covariance: Matrix) -> float:
 
 
 VARIES = 1e-9
-"""The sd of the number of pieces below which it counts as 0."""
+"""The sd of the number of tokens below which it counts as 0."""
 MOST_LEVERAGE = 0.99
 EXPLAINED = 1e-9
 """The smallest share of the labels' variance that pieces must leave unexplained; below it, labels and pieces cannot be
@@ -107,7 +107,7 @@ separated.
 
 @dataclass(frozen=True, slots=True)
 class BesidePieces:
-    """The effect D with the number of pieces held fixed."""
+    """The effect D adjusted for the number of tokens."""
 
     effect_size: float
     """D_p."""
@@ -117,10 +117,11 @@ class BesidePieces:
 
 
 def beside_pieces(topic: Topic, alpha: float = 0.05) -> BesidePieces | None:
-    """Regress z on label and number of pieces in every test; D_p is the weighted mean of the label's coefficients.
+    """Regress z on label and number of tokens in every test; D_p is the weighted mean of the label's coefficients.
 
-    A test in which pieces distinguish X from Y completely has a coefficient of 0, because its whole difference may be
-    due to pieces. Return None if the tokenizer is unknown, or no test has words with different numbers of pieces.
+    A test in which the number of tokens distinguishes X from Y completely has a coefficient of 0, because its
+    whole difference may be due to tokens. Return None if the tokenizer is unknown, or no test has words with different
+    numbers of tokens.
     """
     layout = topic.layout
     counts = [None if test.pieces is None else np.asarray(test.pieces, np.float64) for test in topic.tests]

@@ -50,7 +50,7 @@ class RowEvidence:
     p_both: float = field(init=False)
     """q, the larger of p_maxT and the p of the row for random attributes."""
     p_pieces: float = field(init=False)
-    """The p with the number of pieces held fixed; 0 if pieces do not vary."""
+    """The p adjusted for the number of tokens; 0 if that number does not vary."""
 
     def __post_init__(self) -> None:
         p_both = 1.0 if self.p_random is None else max(self.p_adjusted, _known(self.p_random))
@@ -63,7 +63,7 @@ class TopicEvidence:
     """The evidence of a topic before it is compared with others."""
 
     rows: tuple[RowEvidence | None, ...]
-    """The evidence of each test in the given order; None for a confounded test, which is measured but not tested."""
+    """The evidence of each test, in the given order; None for a confounded test, which has an effect size but no p."""
     significance: Significance | None
     """The p of D; None if no test is tested."""
     topic: Topic | None = None
@@ -82,11 +82,11 @@ class TopicEvidence:
     p_exchange: float = field(init=False)
     """The p of D."""
     p: float = field(init=False)
-    """The larger of the p of D and the p with the number of pieces held fixed."""
+    """The larger of the p of D and the p after adjustment for the number of tokens."""
     p_both: float = field(init=False)
     """The larger of p and the p for random attributes; 1 if that does not exist."""
     p_pieces_of_rows: tuple[float, ...] = field(init=False)
-    """The p of each test with the number of pieces held fixed, adjusted with Holm's method over the tests of the
+    """The p of each test after adjustment for the number of tokens, corrected with Holm's method over the tests of the
     topic.
     """
 
@@ -111,7 +111,7 @@ class RowDecision:
     """The outcome of one test."""
 
     outcome: Outcome | None
-    """The outcome; None if the test is measured but not tested, or the metric has no p."""
+    """The outcome; None if the test is confounded, or the metric has no p."""
     marked: bool
     """Whether the test is significant after correction for the tests of its topic and for all topics."""
     limit: Limit | None = None

@@ -334,27 +334,28 @@ class AtEqualPieces:
     """The win rate between names that the tokenizer splits into equally many pieces."""
 
     win_rate: float
-    """The win rate from a regression of the mean rank on group and number of pieces."""
+    """The win rate from a regression of the mean rank on group and number of tokens."""
     p: float
     interval: Interval | None
     """The interval of the win rate; None if pieces separate the groups completely, so that they may explain all of the
     difference.
     """
     matched: float | None
-    """The win rate over pairs of names with the same number of pieces; None if there is no such pair."""
+    """The win rate over pairs of names with the same number of tokens; None if there is no such pair."""
     matched_pairs: int
 
 
 def at_equal_pieces(
     by_name: Vector, wins: Matrix, n_x: int, pieces: Vector, alpha: float = 0.05
 ) -> AtEqualPieces | None:
-    """Return the win rate with the number of pieces held fixed; None if all names have the same number.
+    """Return the win rate adjusted for the number of tokens per name; None if all names have the same number of tokens
+    or there are fewer than four names.
 
     Args:
         by_name: the mean rank of each name, X first.
         wins: the result of `pairwise`, in the same order.
         n_x: the number of names in X.
-        pieces: the number of pieces of each name.
+        pieces: the number of tokens of each name.
         alpha: the interval is at level 1 − alpha.
     """
     df = len(by_name) - 3
@@ -372,7 +373,7 @@ def at_equal_pieces(
 
 @dataclass(frozen=True, slots=True)
 class InteractionContrast:
-    """A difference of differences between the mean ranks of four groups."""
+    """A difference in differences of the mean ranks of four groups."""
 
     value: float
     p: float

@@ -20,7 +20,7 @@ from weatherglass.errors import WeatherglassError
 from weatherglass.storage.reading import errors_in_one_line, require_regular_file
 
 DEEPEST_KEY = 50
-"""The largest number of parts of a dotted key; the parser needs quadratic time, an hour for 100 kB of parts."""
+"""The maximum number of parts of a dotted key; the parser needs quadratic time, an hour for 100 kB of parts."""
 
 _PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _DEEP_KEY = re.compile(

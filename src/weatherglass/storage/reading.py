@@ -1,7 +1,7 @@
 """Guard every reader of foreign files: check the file, limit its size, and report any failure in one line.
 
-A reader enters the guard once, with `reading(path)`. Inside it, any exception becomes one line, since a damaged file
-can raise any of dozens of exceptions in any library.
+A reader enters the guard once, with `reading(path)`. Every exception raised inside the guard, except
+Ctrl-C and exit, is reported in one line, because libraries raise dozens of exception types on damaged files.
 """
 
 from __future__ import annotations

@@ -163,7 +163,7 @@ def read_rows(
         optional: names of columns that may be missing or empty; the record then has an empty text.
         error: the type of the error.
         sheet: the sheet of an Excel file that has several.
-        most_rows: the largest number of rows.
+        most_rows: the maximum number of rows.
 
     Raises:
         WeatherglassError: of the type `error`, if the table cannot be read, has no rows, or lacks a required column or
@@ -238,7 +238,7 @@ def read_table(
         path: the file.
         error: the type of the error.
         sheet: the sheet of an Excel file that has several.
-        most_rows: the largest number of rows.
+        most_rows: the maximum number of rows.
 
     Raises:
         WeatherglassError: of the type `error`, if it cannot be read, is empty, exceeds a limit or is ambiguous.

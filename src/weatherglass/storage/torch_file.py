@@ -108,7 +108,7 @@ def state_dict(loaded: object, source: str) -> dict[str, NDArray[Any]]:
     """Return the weights by name from the result of `read_torch`: a state dict, or a pickled module.
 
     Raises:
-        VectorFileError: if it is neither of the two.
+        VectorFileError: if the loaded object is neither a state dict nor a module with weights.
     """
     with errors_in_one_line(source, "the module in it is damaged", "get the file again", VectorFileError):
         weights = _all_parameters(loaded) if isinstance(loaded, Record) else loaded

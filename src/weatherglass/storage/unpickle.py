@@ -39,7 +39,7 @@ from weatherglass.storage.reading import reading, short_reason, unpack_limit
 Bytes = NDArray[np.uint8]
 
 MOST_TUPLES = 40
-"""The largest number of references to tuples; 40 references multiply to at most e^(40/e) parts, 2.5 million."""
+"""The maximum number of references to tuples; 40 references multiply to at most e^(40/e) parts, 2.5 million."""
 
 MANY = 500_000
 """The number of opcodes above which the loop is compiled; Python needs half a second for them, as long as loading

@@ -19,13 +19,13 @@ from weatherglass.registry import did_you_mean
 from weatherglass.storage.reading import shown_size
 
 MOST_UNPACKED = 32 * 2**20
-"""The largest number of bytes of XML that are read, over all parts of the file."""
+"""The maximum number of bytes of XML that are read, over all parts of the file."""
 MOST_ELEMENTS = 1_000_000
 MOST_PARTS = 10_000
 PIECE = 2**20
 """Bytes per call of the parser; old versions of expat scan a long attribute again with each call."""
 LAST_COLUMN = 16_384
-"""The largest number of columns in Excel."""
+"""The maximum number of columns in Excel."""
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _REFERENCE = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})")
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
@@ -57,8 +57,8 @@ def read_sheet(path: Path, refuse: Refuse, sheet: str, most_rows: int, longest: 
         path: the file.
         refuse: a function that makes the error for a problem.
         sheet: the name of the sheet; empty for the only one.
-        most_rows: the largest number of rows with cells.
-        longest: the largest number of characters of a cell.
+        most_rows: the maximum number of rows with cells.
+        longest: the maximum number of characters of a cell.
 
     Raises:
         WeatherglassError: if it is not an Excel file, exceeds a limit, or has merged cells or errors.

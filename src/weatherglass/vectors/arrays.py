@@ -24,7 +24,7 @@ from weatherglass.storage.unpickle import Record, read_pickle
 from weatherglass.vectors.collector import Collector, WordVectors, to_bytes
 
 SHOWN = 20
-"""The largest number of names in an error message."""
+"""The maximum number of names in an error message."""
 
 
 def collect_rows(
@@ -150,7 +150,7 @@ VECTORS = ("vectors", "syn0")
 """The names of the attributes in gensim's versions, newest first."""
 
 LONGEST_WORD = 2**14
-"""The largest number of characters of a word; without it, a small pickle could use one long word for every row."""
+"""The maximum number of characters of a word; without it, a small pickle could use one long word for every row."""
 
 
 def read_gensim(file: BinaryIO, collector: Collector) -> WordVectors:

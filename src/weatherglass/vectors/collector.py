@@ -53,7 +53,7 @@ def release_memory(rows: NDArray[Any]) -> None:
 
 FIRST_ROWS = 4096
 FIRST_NUMBERS = 2**22
-"""The number of rows to allocate if the file does not state it, and the largest number of values in them."""
+"""The number of rows to allocate if the file does not state it, and the maximum number of values in them."""
 
 
 Kernel = Callable[

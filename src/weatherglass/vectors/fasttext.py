@@ -33,7 +33,7 @@ _ENTRY = struct.Struct("<qb")
 _SHAPE = struct.Struct("<qq")
 
 LONGEST_NGRAM = 16
-"""The largest number of characters of an n-gram (6 by default in fastText); a word is hashed for each length at each
+"""The maximum number of characters of an n-gram (6 by default in fastText); a word is hashed for each length at each
 of its positions.
 """
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 OTHER = "other"
 """The kind of a plain text, for example one that a user's encoder returns."""
 SHOWN = 5
-"""The largest number of words that a warning lists."""
+"""The maximum number of words that a warning lists."""
 
 About = Literal["run", "test", "model", "row"]
 """The possible subjects of a warning about a result: its test, the test on one model, or the row of one metric."""
@@ -38,7 +38,7 @@ class Warning:
     subject: str = ""
     """The test, row, model or file that the warning is about; empty if it is the object that has the warning."""
     values: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """Numbers, words and names, as JSON can store them."""
+    """Numbers, words and names, as JSON-serialisable values."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", {str(name): _plain(value) for name, value in self.values.items()})
@@ -265,7 +265,7 @@ def fill(template: str, values: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value in a form that JSON can store; a number that is not finite becomes None."""
+    """Return a JSON-serialisable value; a non-finite number becomes None."""
     if hasattr(value, "item") and not isinstance(value, str | list | tuple):  # a number of numpy
         value = value.item()
     if value is None or isinstance(value, bool | int):

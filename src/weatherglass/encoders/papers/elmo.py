@@ -335,7 +335,9 @@ class ElmoEncoder(Encoder):
     def _pooled(
         self, texts: Sequence[str], views: Sequence[View], at_span: Sequence[list[int]] = ()
     ) -> list[AnyMatrix]:
-        """Return the vectors under each view, of the tokens at a span if they are given, else of all tokens."""
+        """Return one matrix of vectors per view, pooled over the tokens at a span if they are given, else over all
+        tokens.
+        """
         model = self._load()
         splits = [TOKENISERS[self.tokens](text) for text in texts]
         chosen = [view.layers.numbers(self.network.layers + 1) for view in views]

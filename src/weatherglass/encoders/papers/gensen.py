@@ -80,7 +80,9 @@ class GenSenModel:
             return cls(network, embedding, _read_rows(checkpoint.vocabulary, len(embedding)))
 
     def last_states(self, inputs: Array) -> Array:
-        """Return the last states (texts, 2 · hidden), backward then forward, of word vectors (texts, words, width)."""
+        """Return the final hidden states (texts, 2 · hidden), backward then forward, for sequences of word vectors
+        (texts, words, width).
+        """
         states = self.network(inputs)
         hidden = self.network.hidden
         return np.concatenate([states[:, 0, hidden:], states[:, -1, :hidden]], axis=1)
@@ -163,7 +165,7 @@ class ExpandedModel:
 
 @dataclass(slots=True, eq=False)
 class GenSenEncoder(Encoder):
-    """An encoder whose vectors are the last states of one GenSen model, or those of several, concatenated."""
+    """An encoder whose vectors are the final hidden states of one GenSen model, or those of several, concatenated."""
 
     costly: ClassVar[bool] = True
 

@@ -313,7 +313,7 @@ def universal_tag(text: str, where: str) -> str:
 
 
 MOST_DIGITS = 9
-"""The largest number of digits in a number of senses."""
+"""The maximum number of digits in a number of senses."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from weatherglass.stats import Alternative, Significance
 from weatherglass.stats.permutation.grid import Grid, on_grid
 
 ALL_PARTITIONS = 100_000
-"""The largest number of partitions that are all counted, as in the code of May et al."""
+"""The maximum number of partitions that are all counted, as in the code of May et al."""
 BLOCK_ENTRIES = 1 << 21
 """The number of values in a block of draws."""
 
@@ -26,7 +26,7 @@ PermutationTest = Callable[[Vector, Vector, Alternative, np.random.Generator], S
 
 
 def bit_equality(x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator) -> Significance:  # noqa: ARG001
-    """Compute p as in May et al., comparing sums of floats exactly, so that ties can be missed."""
+    """Compute p as in May et al., comparing sums of floats without a tolerance, which can miss ties."""
     scores = np.concatenate([x, y])
     observed = float(scores[np.newaxis, : len(x)].sum(axis=1)[0])
     if math.comb(len(scores), len(x)) <= ALL_PARTITIONS:

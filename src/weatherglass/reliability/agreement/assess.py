@@ -42,7 +42,7 @@ from weatherglass.stats.sign_flips_of_rows import sign_flip_p_values
 
 WORDS_AT_A_TIME = 4096
 SCORES_AT_A_TIME = 2**24
-"""The largest number of scores in memory at once, which take 128 MB in double precision."""
+"""The maximum number of scores in memory at once, which take 128 MB in double precision."""
 SCALES = ("raw", "standardised")
 """The scales on which rules are compared: raw scores, as in the paper, or scores standardised for each rule."""
 

@@ -83,8 +83,8 @@ class ClaimVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """Alpha of the base pairs of one set over all corpora, algorithms and rules, which shows whether they measure one
-    concept.
+    """Cronbach's alpha of one set's base pairs over all corpora, algorithms and rules; a low alpha suggests several
+    concepts.
     """
 
     pairs: str
@@ -159,7 +159,7 @@ def claims(
         summary: the table `summary`.
         consistency: the table `consistency_queries`.
         ensembles: the table `consistency_pairs`.
-        rules: the rules that are compared with one another.
+        rules: the compared rules.
         intervals: the intervals of the medians.
         unscored: conditions in which no base pair occurs, which therefore have no rows in the tables.
     """

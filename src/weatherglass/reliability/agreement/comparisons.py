@@ -55,7 +55,7 @@ def consistency_boxes(tables: Tables, rules: Sequence[str]) -> Iterator[Columns]
 
     Args:
         tables: the tables of the study.
-        rules: the rules that are compared with one another.
+        rules: the compared rules.
     """
     ensembles = tables["consistency_pairs"].filter(pl.col("list") == FREQUENT_LIST)
     columns = ["corpus", "algorithm", "pairs", "rule", "query", "alpha"]
@@ -104,7 +104,7 @@ def compare_sets(tables: Tables, rules: Sequence[str]) -> Iterator[Columns]:
 
     Args:
         tables: the tables of the study, including the boxes.
-        rules: the rules that are compared with one another.
+        rules: the compared rules.
     """
     sets = tables["pairs"]["pairs"].unique(maintain_order=True).to_list()
     for measure, unit, rows in _compared(tables, rules):
@@ -215,7 +215,7 @@ def reliabilities(
     Args:
         tables: the tables of the study.
         words: the results of `listed_words`.
-        rules: the rules that are compared with one another.
+        rules: the compared rules.
     """
     keys = ["corpus", "algorithm", "pairs", "word"]
     known = pl.col("icc").is_finite()

@@ -179,7 +179,7 @@ class Spread:
 
     @classmethod
     def one(cls, pairs: int, seeds: int) -> Spread:
-        """Return a spread of 1 for raw scores, which are not divided."""
+        """Return a spread of 1 for raw scores, because raw scores are not divided by their spread."""
         return cls(1.0, np.ones(pairs), np.ones(seeds))
 
     @classmethod

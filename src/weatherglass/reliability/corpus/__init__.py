@@ -132,7 +132,7 @@ class CorpusSettings:
     share: float = 1.0
     """The share of documents to read, spread evenly over the source."""
     max_types: int = 20_000_000
-    """The largest number of distinct words during counting; beyond it, the rarest are dropped, so that memory is
+    """The maximum number of distinct words during counting; beyond it, the rarest are dropped, so that memory is
     bounded.
     """
     format: str = ""

@@ -110,11 +110,11 @@ def find_contexts(
     """Return a random sample of the sentences that contain each word.
 
     Args:
-        source: a file or folder in any format of a corpus, or a list of texts.
+        source: a file or folder in any supported corpus format, or a list of texts.
         words: words or phrases.
-        per_word: the largest number of sentences per word.
+        per_word: the maximum number of sentences per word.
         seed: the seed of the sample.
-        progress: an object that is notified of the progress of the work.
+        progress: an object that receives progress updates.
 
     Raises:
         CorpusError: if the corpus cannot be read or contains none of the words.
@@ -286,10 +286,10 @@ def contexts_for(
     Args:
         source: a corpus, contexts.json, the folder of a run with contexts, a list of texts, or Contexts.
         words: the words of the tests.
-        per_word: the largest number of sentences per word.
+        per_word: the maximum number of sentences per word.
         seed: the seed of the sample.
         folder: the folder of this run; if it has the contexts of the same corpus, the corpus is not read again.
-        progress: an object that is notified of the progress of the work.
+        progress: an object that receives progress updates.
 
     Raises:
         CorpusError: if the source cannot be read, or a file of contexts was made for other words.

@@ -158,7 +158,7 @@ JSON_LINES = Reader(json_texts, texts_of_field=_texts_of_field, texts_where=_tex
 
 
 LONGEST = 2**31 - 1
-"""The largest number of characters of a text; the library's default, 131 072, is less than a book."""
+"""The maximum number of characters of a text; the library's default, 131 072, is less than a book."""
 
 
 def delimited_texts(

@@ -189,7 +189,7 @@ def explain_part(reliability: str, design: Design, progress: Progress | None = N
 
 
 def _compared_rules(scores: pl.DataFrame) -> pl.DataFrame:
-    """Return the scores of the rules that are compared with one another, which are those of the paper without
+    """Return the scores of the compared rules, without variants; by default, these are the paper's three rules without
     ripa-raw.
     """
     import polars as pl

@@ -314,7 +314,8 @@ def build_design(scores: pl.DataFrame, features: pl.DataFrame) -> Design:
     """Join scores with features, drop incomplete rows, and z-score continuous features over the remaining rows.
 
     Args:
-        scores: a table of corpus, algorithm, word, score, for test–retest also rule, and the score's variance if known.
+        scores: a table with columns corpus, algorithm, word and score; rule for test–retest; and the variance of the
+            score if known.
         features: the tables of `word_features` for all corpora and algorithms.
 
     Raises:

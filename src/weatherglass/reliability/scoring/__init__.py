@@ -59,6 +59,6 @@ def _metric_scorer(name: str) -> WordScorer:
 
 
 def raters(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the rules that are compared with one another; variants of a rule in the list are left out."""
+    """Return the rules to compare with one another; variants of a rule in the list are left out."""
     names = tuple(dict.fromkeys(names))
     return tuple(name for name in names if name not in RULES or RULES.get(name).variant_of not in names)

@@ -12,9 +12,9 @@ from weatherglass.arrays import Integers, Vector
 from weatherglass.reliability.training.embedding import Vectors
 
 BLOCK = 2**23
-"""The largest number of similarities in memory (32 MB); the matrix product is slower with more or fewer."""
+"""The maximum number of similarities in memory (32 MB); the matrix product is slower with more or fewer."""
 GROUP = 16
-"""The largest number of similarities that are skipped at once if none of them is large enough."""
+"""The maximum number of similarities that are skipped at once if none of them is large enough."""
 HALVINGS = 12
 """The number of bisections to find the bound of a row; with a looser bound, more similarities are examined."""
 ITSELF = np.float32(-2)

@@ -257,7 +257,7 @@ def read_embedding(path: Path, corpus: str, algorithm: str, seed: int) -> Embedd
     If the file has no counts, its words are assumed to be ordered by frequency.
 
     Raises:
-        VectorFileError: if the file is neither of the two.
+        VectorFileError: if the file is neither a stored embedding nor a file of word vectors.
     """
     if describe_embedding(path) is not None:
         return replace(load_embedding(path), corpus=corpus, algorithm=algorithm, seed=seed)

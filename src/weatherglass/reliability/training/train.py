@@ -279,7 +279,7 @@ class _Lines:
 TOKENS, PAIRS = 40_000, 100_000
 """The size of the smaller of two calibrations; the larger has three times as many."""
 WORTHWHILE = 20_000_000
-"""The product of tokens and passes below which an estimate would take about as long as the training."""
+"""The number of tokens × epochs below which estimating the training time takes about as long as training."""
 
 
 @dataclass(frozen=True, slots=True)

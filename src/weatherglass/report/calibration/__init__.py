@@ -190,7 +190,7 @@ def write_page(calibration: Calibration, folder: Path) -> None:
 
 
 def page(calibration: Calibration) -> str:
-    """Return the page; every text in it is escaped."""
+    """Return the page, in which all text is escaped."""
     record = calibration.record
     values = {
         "level": percent(1 - record["alpha"]),

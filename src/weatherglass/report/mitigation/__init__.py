@@ -143,8 +143,8 @@ def effects_figure(rows: Sequence[Mapping[str, Any]]) -> Markup:
 
 
 def recovery_figure(rows: Sequence[Mapping[str, Any]]) -> Markup:
-    """Draw what is recovered, from 0 to 1, with values before, after (with interval), for a random transform, and by
-    chance.
+    """Draw the recovery scores from 0 to 1: before, after (with interval), after a random transform, and at chance
+    level.
     """
     x = _scale(0.0, 1.0)
     marks = []

@@ -263,7 +263,7 @@ LEFT, RIGHT, ABOVE, ROW, TOP = 190, 720, 150, 13, 10
 choice's row, margin.
 """
 LONGEST, ROW_INCHES = 34, 0.13
-"""The number of letters of a level's name in a figure, and the height of its row in inches."""
+"""The number of characters of a level's name in a figure, and the height of its row in inches."""
 
 
 def curve_name(model: str, name: str) -> str:
@@ -279,7 +279,7 @@ def write_page(multiverse: Multiverse, folder: Path) -> None:
 
 
 def page(multiverse: Multiverse) -> str:
-    """Return the page, in which every text is escaped."""
+    """Return the page, in which all text is escaped."""
     blocks = list(lists_of(multiverse.topics))
     values = {
         "headline": _headline([block for block, _ in blocks]),

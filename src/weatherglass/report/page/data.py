@@ -299,7 +299,7 @@ class PlacedText(NamedTuple):
 
     role: str
     element: int
-    """The number of the text's ElementText."""
+    """The index of the text's ElementText."""
 
 
 class Omitted(NamedTuple):

@@ -22,9 +22,9 @@ from weatherglass.report.view import ReportLayout, Subject
 REACH = 2.0
 """The end of the axis, in both directions; with sets of equal size, |d| stays below it."""
 MOST_TOPICS = 24
-"""The largest number of topics in the chart; further topics are only in the table."""
+"""The maximum number of topics in the chart; further topics are only in the table."""
 MOST_COLUMNS = 8
-"""The largest number of columns in each part of the overview, so that it fits on A4 paper."""
+"""The maximum number of columns in each part of the overview, so that it fits on A4 paper."""
 WIDTH, MARGIN = 430, 14
 """The size of a drawing in the page, in units that are scaled to the width of its column."""
 NAMES, PANEL, ROW, GAP = 230, 210, 46, 24
@@ -55,7 +55,7 @@ class TopicRow:
     alpha: float
     subject: int
     result: int | None
-    """The number of the result on which the verdict depends most."""
+    """The index of the result on which the verdict depends most."""
     dots: tuple[ResultDot, ...]
     mark: Mark
     symbol: str
@@ -73,7 +73,7 @@ class TopicRow:
     references: tuple[tuple[str, float], ...]
     """The reference models with their mean d over the same tests."""
     band: tuple[float, float] | None
-    """The range of the reference models."""
+    """The range of the mean d of the reference models."""
     people: tuple[float, ...]
     """The d of people in the Implicit Association Test."""
     placebo: tuple[float, ...]

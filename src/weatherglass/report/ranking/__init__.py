@@ -302,7 +302,7 @@ def selection_sentence(row: GroupComparison, settings: Mapping[str, Any]) -> str
 
 
 def pieces_sentence(row: GroupComparison) -> str | None:
-    """Return a sentence on how the tokenizer splits the names, with the win rate at equal numbers of pieces; None if
+    """Return a sentence on how the tokenizer splits the names, with the win rate at equal numbers of tokens; None if
     unknown.
     """
     if row.pieces_x is None or row.pieces_y is None or row.win_rate_pieces is None:

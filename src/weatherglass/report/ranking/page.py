@@ -32,7 +32,7 @@ TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 SIX = 6
 """The number of names whose places an example shows."""
 MANY_PIECES = 3
-"""The number of pieces from which names are drawn alike."""
+"""The number of tokens from which names are drawn alike."""
 
 
 def write_page(ranking: Ranking, folder: Path) -> None:
@@ -41,7 +41,7 @@ def write_page(ranking: Ranking, folder: Path) -> None:
 
 
 def page(ranking: Ranking) -> str:
-    """Return the page, in which every text is escaped."""
+    """Return the page, in which all text is escaped."""
     models = list(dict.fromkeys(one.model for one in ranking.comparisons))
     values = {
         "level": percent(1 - ranking.alpha),

@@ -136,7 +136,7 @@ def _shortened_hash(digest: str) -> str:
 
 
 FORMAT = 1
-"""The version of the card's JSON; it is increased when a name in it changes its meaning."""
+"""The version of the card's JSON format; increase it when the meaning of a field changes."""
 OF_COMPARISON = (
     *("model", "topic", "x", "y", "outcome", "limit", "win_rate", "ci_low", "ci_high", "p", "p_adjusted"),
     *("p_random", "selected_x", "selected_y", "impact_ratio", "impact_ratio_low", "impact_ratio_high"),

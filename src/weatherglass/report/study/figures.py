@@ -237,7 +237,7 @@ def drawings(tables: Tables) -> Iterator[Drawing]:
 
 
 def _compared(rows: pl.DataFrame, column: str = "rule") -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Return the rows and the names of the rules that are compared with one another, in the study's order."""
+    """Return the rows and the names of the compared rules, in the study's order."""
     rules = raters(rows[column].unique(maintain_order=True).to_list())
     return rows.filter(pl.col(column).is_in(rules)), rules
 
@@ -378,7 +378,7 @@ FIGURES_OF_A_SET: tuple[Draw, ...] = (
 
 
 def remove_outdated_figures(folder: Path, drawn: Collection[str]) -> None:
-    """Remove figures that the study no longer has after a change of its file; other files are kept."""
+    """Remove figures that the changed study file no longer defines; keep other files."""
     prefixes = (*(f"{plan.name}-" for plan in PLANS), "regression-")
     for path in folder.glob("*.*"):
         if path.suffix in (".png", ".svg") and path.name.startswith(prefixes) and path.stem not in drawn:

@@ -121,8 +121,8 @@ def claim_matrices(tables: Tables) -> list[ClaimMatrix]:
 
 
 def coverage_matrix(tables: Tables) -> Matrix:
-    """Return the number of base pairs that occur, with a row per set, starting with its size, and a column per
-    corpus.
+    """Return a table of base pairs found per corpus: one row per set, one column per corpus; the first cell is the set
+    size.
     """
     rows = read_rows(tables["pairs"], PairCoverage)
     corpora = list(dict.fromkeys(row.corpus for row in rows))
@@ -284,7 +284,7 @@ def write_page(
     facts: Sequence[tuple[str, str]],
     explanations: Mapping[str, Explanation],
 ) -> None:
-    """Write the page, in which every text is escaped."""
+    """Write the page, in which all text is escaped."""
     shown = figures_by_pairs(figures, sets_of_pairs(tables))
     summary = summarise(study, tables)
     words = words_for_script(study, tables)

@@ -38,7 +38,7 @@ STYLES = {
 BELOW = -0.27
 """The vertical offset of the reproduced estimates, so that they do not cover those of a model."""
 LETTERS_PER_INCH = 11
-"""The number of letters per inch of a title."""
+"""The number of characters per inch of a title."""
 Rows = list[dict[str, Any]]
 Legend = list[tuple[str, str]]
 """Names with their colours."""

@@ -1,7 +1,7 @@
 """Reproduce Azarpanah & Farhadloo (2021), "Measuring Biases of Word Embeddings", with ten tests and twenty measures.
 
-The tests are the ten word-level tests of Caliskan et al. As in the paper, |d| is reported, and p is one-sided in the
-observed direction and does not count equal sums (the profile azarpanah2021; docs/methods 2 and 9). The output compares
+The tests are the ten word-level tests of Caliskan et al. As in the paper, |d| is reported; p is one-sided in the
+observed direction, and ties are not counted (the profile azarpanah2021; docs/methods 2 and 9). The output compares
 Tables 3 and 4 and the aggregates with the results of weatherglass, measures how much d depends on the synonyms, which
 the paper does not print, and gives a verdict on each claim (`claims`). `readings` tries the other choices that the
 paper leaves open.

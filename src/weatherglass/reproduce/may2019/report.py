@@ -35,8 +35,8 @@ MARKS_OF_FIGURE = (
 
 
 def sheets(reproduction: MayReproduction) -> Iterator[PaperTable]:
-    """Yield Table 4 for each model, the other models and the contrasts, or the published Table 4 if there are no
-    models.
+    """Yield Table 4 for each published model, then the further models and the contrasts; without models, yield the
+    published Table 4.
     """
     if not reproduction.models:
         yield _as_published()

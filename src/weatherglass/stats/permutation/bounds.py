@@ -258,7 +258,7 @@ def bound_tilted(
         log_p: an estimate of the logarithm of the share.
         density: an estimate of the density at the threshold divided by the share.
         precision: the requested relative width.
-        work: the largest number of multiplications.
+        work: the maximum number of multiplications.
     """
     tilted = TiltedTail(strata, threshold, rate, log_p, precision)
     if not tilted.sound:

@@ -18,7 +18,7 @@ from weatherglass.stats.permutation.grid import Grid, Tail, as_extreme_as, direc
 EXACT = ("enumerate", "meet-in-the-middle", "lattice")
 METHODS = ("auto", "exact", *EXACT, "bounds", "sampled", "normal", "normal-sampled")
 ALL_PARTITIONS = 100_000
-"""The largest number of partitions for which `sampled` counts all of them, as in the published code."""
+"""The maximum number of partitions for which `sampled` counts all of them, as in the published code."""
 MULTIPLICATIONS_A_SECOND = 500_000_000
 """The budget of `bounds` in multiplications, so that its result does not depend on the load of the machine."""
 COUNTING_SECONDS, COUNTING_SHARE = 0.3, 0.15

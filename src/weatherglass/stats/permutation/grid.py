@@ -18,7 +18,7 @@ from weatherglass.stats import Alternative
 TIE = 1e-12
 """The share of the largest |s| within which scores are ties; sums within this share of Σ|s| are ties, too."""
 FEW_PARTITIONS = 10**8
-"""The largest number of partitions for which ties of sums are merged. With more partitions, sums are this close by
+"""The maximum number of partitions for which ties of sums are merged. With more partitions, sums are this close by
 chance, and a single partition does not change p.
 """
 SPACING_FIT = 1e-13

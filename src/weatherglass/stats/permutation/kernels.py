@@ -53,7 +53,7 @@ def compiled(function: Function) -> Function:
 
 
 def all_cached(besides: str = "") -> bool:
-    """Return whether the machine code of every imported kernel, except one, is in memory or on disk.
+    """Return whether every imported kernel, except the one named, has its machine code in memory or cached on disk.
 
     The index on disk must contain code for the current source. A kernel whose state numba does not report counts as
     cached.

@@ -20,7 +20,7 @@ from weatherglass.stats.permutation.kernels import compiled
 
 _LARGEST_HALF = 26
 LARGEST_MEETING = 2 * _LARGEST_HALF + 20
-"""The largest number of elements that can be counted, whatever the budget."""
+"""The maximum number of elements that can be counted, whatever the budget."""
 _WORTH_BISECTING = 4096
 """The number of rows from which bisection in numpy is faster than a loop over all rows."""
 _LARGEST_PREDICTION = 200

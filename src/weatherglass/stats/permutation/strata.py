@@ -20,9 +20,9 @@ from weatherglass.stats.permutation.grid import FEW_PARTITIONS, TIE, Grid
 from weatherglass.stats.permutation.tilt import joint_tilt
 
 LARGEST_HALF = 1 << 17
-"""The largest number of sums of one half of the words for which p is counted; this takes about 20 ms."""
+"""The maximum number of sums of one half of the words for which p is counted; this takes about 20 ms."""
 MOST_COUNTS = 4_096
-"""The largest number of combinations of counts, one per stratum, in a half; each combination is a separate list."""
+"""The maximum number of combinations of counts, one per stratum, in a half; each combination is a separate list."""
 WORK = 40_000_000
 """The number of multiplications that bounds of one tail may take, about 0.1 s."""
 WIDEST = 0.2
