@@ -53,8 +53,9 @@ epochs = 1
 NOT_NUMBERS = ("started", "finished", "seconds", "command", "host", "sha256")
 TIME = re.compile(
     rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+]00:00|\d+ [A-Z][a-z]+ \d{4}, \d\d:\d\d UTC|<!-- run.json .*-->"
+    rb'| time="[0-9.]+"'
 )
-"""When something was, and at the end of the page the hashes of the record and of the page, which hang on it."""
+"""When something was, how long it took (in JUnit files), and the hashes at the end of the page, which depend on it."""
 LEFT_OVER = (f"{UNFINISHED}*", f"*{DAMAGED}")
 """Files that a command may not leave behind at its end: half-written ones, and those that seemed to be damaged."""
 

@@ -91,7 +91,7 @@ class Disturbed:
             tally.again += self.chain > 0
             tally.before += not after
             tally.between += 0 < len(after) < self.expected.results
-            tally.after += len(after) == self.expected.results
+            tally.after += 0 < len(after) == self.expected.results
             tally.left += any(name.endswith(".damaged") for name in left_over(folder))
             self.chain += 1
             return ended

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from tests.faults.commands import CHEAP, COMMANDS, NAMES, Ended, Server
+from tests.faults.commands import CHEAP, COMMANDS, NAMES, QUICK, Ended, Server
 from tests.faults.conftest import Disk, Undisturbed
 from tests.messages import mentions
 
@@ -59,9 +59,13 @@ def start(arguments: list[str], cwd: Path) -> subprocess.Popen[str]:
 
 
 LOCKS = {
-    **dict.fromkeys(("run", "run in contexts", "reliability run", "multiverse", "rank"), ".lock"),
+    **dict.fromkeys(
+        ("run", "run in contexts", "reliability run", "multiverse", "rank", "calibrate"), ".lock"
+    ),
     "mitigate": "judged/run/.lock",
 }
+"""The lock of each command that has one; report has none, since it replaces a single file."""
+LOCKING = [name if name == QUICK else pytest.param(name, marks=pytest.mark.large) for name in LOCKS]
 
 
 def is_locked(path: Path) -> bool:
@@ -70,7 +74,7 @@ def is_locked(path: Path) -> bool:
     return inode in Path("/proc/locks").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LOCKING)
 def test_a_second_writer_is_told_so_and_the_first_loses_nothing(
     name: str, server: Server, data: Path, undisturbed: Callable[[str], Undisturbed], tmp_path: Path
 ) -> None:
@@ -95,7 +99,7 @@ def _undrawn(numbers: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LOCKING)
 def test_a_folder_that_is_deleted_under_a_command_leaves_no_traceback(
     name: str, server: Server, data: Path, undisturbed: Callable[[str], Undisturbed], tmp_path: Path
 ) -> None:
