@@ -107,6 +107,20 @@ def test_what_is_written_is_read_back_to_the_last_bit(tmp_path: Path, suffix: st
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_a_safetensors_file_has_one_order_and_a_checksum(tmp_path: Path, dtype: Any) -> None:
+    """The library writes the entries of the metadata in an order that changes from run to run."""
+    path = tmp_path / "a.safetensors"
+    write_encodings(path, TEXTS, VECTORS.astype(dtype), "m")
+    content = path.read_bytes()
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    assert list(header["__metadata__"]) == ["sha256", "texts", "model"]
+    np.testing.assert_array_equal(read_encodings(path).vectors, VECTORS.astype(dtype))
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    with pytest.raises(VectorFileError, match=naming(str(path), "checksum")):
+        read_encodings(path)
+
+
 def test_a_text_that_is_not_in_the_file_is_nan_and_listed(tmp_path: Path) -> None:
     npz(tmp_path / "a.npz")
     model = encoder(tmp_path / "a.npz")

@@ -28,7 +28,7 @@ from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.base import Coverage, Encoder
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import SpecError, VectorFileError, output_error
-from weatherglass.storage.array_file import Npz, read_hdf5
+from weatherglass.storage.array_file import Npz, read_hdf5, require_whole, write_safetensors
 from weatherglass.storage.atomic import whole_file
 from weatherglass.storage.checksum import file_hash
 from weatherglass.storage.child_process import Content, read_in_child
@@ -118,6 +118,7 @@ def _read_npz(path: Path) -> EncodedTexts:
 def _read_safetensors(path: Path) -> EncodedTexts:
     from safetensors import safe_open
 
+    require_whole(path)
     with safe_open(path, framework="numpy") as file:
         metadata = file.metadata() or {}
         if "vectors" not in file.keys():  # noqa: SIM118 - this is not a mapping
@@ -234,14 +235,11 @@ def _write(format: str, path: Path, texts: list[str], vectors: AnyMatrix, model:
         with path.open("wb") as file:  # for a path, numpy would add .npz
             np.savez(file, texts=np.array(texts, dtype=str), vectors=vectors, model=np.array(model))
     elif format == "safetensors":
-        from safetensors import SafetensorError
-        from safetensors.numpy import save_file
-
+        # Not with save_file of safetensors, which writes the metadata in an order that changes from run to run.
         metadata = {"texts": json.dumps(texts, ensure_ascii=False), "model": model}
-        try:
-            save_file({"vectors": vectors}, path, metadata)
-        except SafetensorError as error:
-            raise OSError(str(error)) from None
+        size = vectors.dtype.itemsize
+        tensors = {"vectors": (f"F{8 * size}", vectors.shape)}
+        write_safetensors(path, metadata, tensors, [vectors.astype(f"<f{size}", copy=False)])
     elif format == "parquet":
         import polars
 

@@ -182,7 +182,7 @@ class _Checked:
 START = b'{"__metadata__": {"sha256": "'
 PLACE = 8 + len(START)
 """The position of the checksum: after the length of the header and its start."""
-TYPES = {"F32": 4, "I64": 8}
+TYPES = {"F16": 2, "F32": 4, "F64": 8, "I64": 8}
 """Bytes per number."""
 
 
