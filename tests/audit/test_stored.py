@@ -156,6 +156,13 @@ def test_a_run_of_an_older_format_is_called_so_not_damaged_and_is_computed_again
     assert read_whole_run(folder).record["format"] == 2
 
 
+def test_a_run_of_a_newer_format_is_refused(tmp_path: Path) -> None:
+    wg.run(stored_vectors(tmp_path / "model.txt"), "weat7", folder=tmp_path / "run", trust="none")
+    change_record(tmp_path / "run", format=99)
+    with pytest.raises(OutputError, match=naming(str(tmp_path / "run"), "format 99", "format 2")):
+        read_run(tmp_path / "run")
+
+
 def test_a_line_lost_from_the_journal_of_a_run_with_failures_is_missed(tmp_path: Path) -> None:
     """Its keys include those that could not be computed, so that only the count of its results tells."""
     run = wg.run(

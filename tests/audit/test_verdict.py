@@ -14,7 +14,7 @@ from tests.results import info_of, made_result, other_info
 
 import weatherglass as wg
 from weatherglass.audit.conclude import conclude
-from weatherglass.audit.multiverse_p import read_multiverse_p
+from weatherglass.audit.multiverse_p import FORMAT, read_multiverse_p
 from weatherglass.audit.reference import reference_effect_sizes, standing
 from weatherglass.audit.results import NO_P, ElementScore, Result
 from weatherglass.audit.stored import read_run
@@ -264,6 +264,16 @@ def test_the_output_of_a_multiverse_is_read(tmp_path: Path) -> None:
         read_multiverse_p(path, [])
     path.write_text(json.dumps([{"topic": "age", "model": "m", "joint_p": 0.1, "joint_p_holm": 0.2}]))
     with pytest.raises(OutputError, match=naming(str(path), "'joint_p'", "'weatherglass multiverse'")):
+        read_multiverse_p(path, [])
+
+
+def test_a_multiverse_of_a_newer_format_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "multiverse.json"
+    path.write_text(json.dumps({"format": FORMAT + 1, "topics": []}))
+    with pytest.raises(
+        OutputError,
+        match=naming(str(path), f"format {FORMAT + 1}", f"format {FORMAT}", "'weatherglass multiverse'"),
+    ):
         read_multiverse_p(path, [])
 
 

@@ -15,20 +15,29 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tests.messages import naming
+from tests.messages import mentions, naming
 from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.arrays import AnyMatrix
 from weatherglass.cli import app
 from weatherglass.encoders.base import Asked, Coverage, Encoder, Input, text_of
-from weatherglass.errors import WeatherglassError
+from weatherglass.errors import OutputError, WeatherglassError
 from weatherglass.ranking.change import RankChange, compare_rankings
 from weatherglass.ranking.compare import OVERALL, REST, GroupComparison
-from weatherglass.ranking.ranking import CONTEXTS, ONE_NAME, OTHER_SLOTS, judge, load_ranking, parse_top
+from weatherglass.ranking.ranking import (
+    CONTEXTS,
+    ONE_NAME,
+    OTHER_SLOTS,
+    RECORD,
+    judge,
+    load_ranking,
+    parse_top,
+)
 from weatherglass.ranking.texts import NO_TOPIC
 from weatherglass.stats import Outcome
 from weatherglass.stats.win_rate import RankedContexts, win_rate
+from weatherglass.storage.checksum import write_checked_json
 
 X, Y = [f"xa{n}" for n in range(8)], [f"yb{n}" for n in range(8)]
 GROUPS = {"X": X, "Y": Y}
@@ -244,6 +253,16 @@ def test_a_stopped_audit_goes_on_with_the_same_bits(tmp_path: Path, monkeypatch:
     again = Planted(1.0)
     audit(again, folder=tmp_path / "whole")
     assert not any("wrote" in text for text in again.encoded)
+
+
+def test_an_audit_of_a_newer_format_is_refused_in_one_line(tmp_path: Path) -> None:
+    written = audit(Planted(1.0), folder=tmp_path).to_json()
+    assert load_ranking(tmp_path).record["format"] == 1
+    write_checked_json(tmp_path / RECORD, {**written, "format": 2})
+    for command in (["report"], ["compare", str(tmp_path)]):
+        done = CliRunner().invoke(app, [*command, str(tmp_path)])
+        assert isinstance(done.exception, OutputError)
+        assert mentions(str(done.exception), tmp_path / RECORD, "format 2", "format 1", "same command")
 
 
 @pytest.mark.parametrize(("special", "expected"), [(("[CLS]", "[SEP]"), 2.0), ((), 2.0), (None, None)])

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weatherglass.audit.folder import CONTEXTS
+from weatherglass.audit.multiverse_p import FORMAT
 from weatherglass.audit.record import environment, now, recorded_call
 from weatherglass.catalogue.test import Test
 from weatherglass.encoders import DEFAULT_MODEL
@@ -115,7 +116,7 @@ def multiverse(
     known = () if workers.in_process else _registrations(chosen)
     views: Sequence[ModelViews] = [model_views(model, chosen) for model in models]
     shown = progress or progress_here()
-    record = {**call, "started": now(), **environment(), "settings": asdict(chosen)}
+    record = {"format": FORMAT, **call, "started": now(), **environment(), "settings": asdict(chosen)}
     if chosen.of_language_models:
         views = [LanguageModelViews.of(each, chosen) for each in views]
     sample = None

@@ -18,6 +18,7 @@ from weatherglass.parallel import backend
 from weatherglass.progress import Progress, check_progress, progress_here
 from weatherglass.ranking.ranking import (
     DEFAULT_TOP,
+    FORMAT,
     JOURNAL,
     RECORD,
     TABLE,
@@ -41,8 +42,6 @@ from weatherglass.registry import checked_path
 from weatherglass.storage.atomic import write_whole, writing_into
 from weatherglass.storage.checksum import file_hash, write_checked_json
 
-FORMAT = 1
-"""The version of ranking.json's format; it is increased when older files can no longer be read."""
 Texts = str | Path | Sequence[str] | Mapping[str, Sequence[str]] | None
 Groups = str | Path | Mapping[str, Any]
 

@@ -39,13 +39,17 @@ def multiverse_p(
     return found
 
 
+FORMAT = 1
+"""The version of multiverse.json's format; it is increased when older files can no longer be read."""
+
+
 def read_multiverse(path: Path) -> list[dict[str, Any]]:
     """Read the topics from multiverse.json, or from a file with the output of `weatherglass multiverse --json`.
 
     The output of the command has no checksum; it may consist of the list of topics alone.
 
     Raises:
-        OutputError: if the file cannot be read, is damaged, has an older format, or has other content.
+        OutputError: if the file cannot be read, is damaged, has another format, or has other content.
     """
     require_regular_file(path, OutputError)
     try:
@@ -57,6 +61,12 @@ def read_multiverse(path: Path) -> list[dict[str, Any]]:
     again = "run the same 'weatherglass multiverse' again to rewrite it"
     if state is State.DAMAGED:
         raise OutputError(f"{path}: {MISMATCH}; {again}")
+    written = content.get("format", FORMAT) if isinstance(content, dict) else FORMAT
+    if written != FORMAT:
+        raise OutputError(
+            f"{path}: the multiverse is stored in format {written}, but this version of weatherglass reads format "
+            f"{FORMAT}; {again}"
+        )
     topics = content.get("topics") if isinstance(content, dict) else content
     if not isinstance(topics, list) or not all(isinstance(topic, dict) for topic in topics):
         raise OutputError(f"{path}: not the output of 'weatherglass multiverse --json'")

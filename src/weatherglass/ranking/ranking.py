@@ -383,25 +383,32 @@ def _examples(scores: Scores, model: str) -> list[Example]:
 
 
 JOURNAL, RECORD, TABLE = "ranking.jsonl", "ranking.json", "results.tsv"
+FORMAT = 1
+"""The version of ranking.json's format; it is increased when older files can no longer be read."""
 
 
 def load_ranking(folder: Path) -> Ranking:
     """Return the ranking audit stored in a folder.
 
     Raises:
-        OutputError: if the folder contains no audit, or its record is damaged.
+        OutputError: if the folder contains no audit, or its record is damaged or in another format.
     """
     from weatherglass.storage.checksum import read_checked_json
 
     path = folder / RECORD
     try:
         record, _ = read_checked_json(path.read_bytes())
+        if (written := record.get("format", FORMAT)) != FORMAT:
+            raise OutputError(
+                f"{path}: the audit is stored in format {written}, but this version of weatherglass reads format "
+                f"{FORMAT}; run the same command again to write it in this format"
+            )
         return Ranking.from_json(record)
     except OSError:
         raise OutputError(
             f"{folder}: not a folder of a ranking audit ({RECORD} is missing); use one written by 'weatherglass rank'"
         ) from None
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, AttributeError):
         raise OutputError(
             f"{path}: the file is damaged; run the audit again, which computes only what is missing"
         ) from None
