@@ -156,6 +156,14 @@ def test_init_writes_the_corpus_into_the_file(tmp_path: Path, text: Path) -> Non
     assert mentions(without.output, "corpus")
 
 
+def test_init_below_a_file_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    path = tmp_path / "file" / "study.toml"
+    done = CliRunner().invoke(app, ["reliability", "init", str(path)])
+    assert isinstance(done.exception, OutputError), done.exception
+    assert mentions(str(done.exception), path)
+
+
 def test_two_corpora_of_one_name_are_refused(tmp_path: Path) -> None:
     arguments = ["reliability", "train", "--corpus", "a/text.txt", "--corpus", "b/text.txt.gz"]
     with pytest.raises(CorpusError, match=naming("two corpora", "'text'", "a/text.txt", "b/text.txt.gz")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import stat
@@ -166,3 +167,18 @@ def test_what_a_kill_left_of_a_folder_is_removed_when_it_is_written_again(tmp_pa
         assert folder.exists()  # its writer is alive
         (second / "y").touch()
     assert [path.name.partition("-")[2][-6:] for path in tmp_path.iterdir() if path.name != "a"] == ["b.part"]
+
+
+def test_a_file_is_written_though_what_is_left_cannot_be_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Path, **_: bool) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), str(self))
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    write_whole(tmp_path / "file", b"content")
+    assert (tmp_path / "file").read_bytes() == b"content"
+    assert names(tmp_path) == ["file"]
+    with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)), whole_file(tmp_path / "file") as unfinished:
+        stop_after_writing(unfinished, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    assert (tmp_path / "file").read_bytes() == b"content"

@@ -34,7 +34,7 @@ from weatherglass.cli.study import (
     study_command,
     study_json,
 )
-from weatherglass.errors import OutputError
+from weatherglass.errors import OutputError, output_error
 from weatherglass.warnings import described
 
 if TYPE_CHECKING:
@@ -84,8 +84,11 @@ def init(path: Path, corpus: Sequence[str], targets: Sequence[Path], as_json: bo
     corpora = {name: _relative_to(path.parent, source) for name, source in named_corpora(corpus).items()}
     lists = [_relative_to(path.parent, source) for source in targets]
     written = new_study(path.name, path.stem, corpora or {"mine": "corpus.txt"}, lists)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, written)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, written)
+    except OSError as error:
+        raise output_error(path, error) from error
     if as_json:
         print_json({"written": [path]})
         return

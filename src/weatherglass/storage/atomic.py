@@ -79,7 +79,8 @@ def whole_file(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise _with_name(error, path) from error
     finally:
-        unfinished.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # the file is finished, or an earlier error says why it is not
+            unfinished.unlink(missing_ok=True)
 
 
 def check_output(path: Path) -> None:
