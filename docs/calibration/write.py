@@ -16,6 +16,7 @@ from docs.architecture import write
 from weatherglass.calibration.calibrate import MetricResponse
 from weatherglass.calibration.response import Response
 from weatherglass.report.calibration import advice
+from weatherglass.warnings import counted
 
 PAGE = Path(__file__).parents[1] / "calibration.md"
 METRICS = Path(__file__).parents[1] / "metrics.md"
@@ -64,8 +65,8 @@ def lines(record: dict[str, Any], command: str) -> list[str]:
     trainings = doses * len(record["seeds"]) * len(parts)
     level = f"{100 * (1 - record['alpha']):g} %"
     written = [
-        f"{doses} doses × {len(record['seeds'])} seeds × {len(record['algorithms'])} algorithms: {trainings} trainings "
-        f"of {', '.join(map(str, sorted(dimensions)))} dimensions, by {command}.",
+        f"{doses} doses × {len(record['seeds'])} seeds × {counted(len(record['algorithms']), 'algorithm')}: "
+        f"{trainings} trainings of {', '.join(map(str, sorted(dimensions)))} dimensions, by {command}.",
     ]
     for name, facts in record["corpora"].items():
         share = round(100 * facts["agreeing"] / facts["sentences"])
