@@ -101,7 +101,8 @@ def test_weat_follows_the_dose(found: Calibration) -> None:
     weat = row(found, "cosine/mean").response
     assert weat.means[0] < -0.5 < 0.5 < weat.means[2]
     assert weat.spearman > 0.9
-    assert row(found, "cosine/mean").outcome == "follows"
+    assert row(found, "cosine/mean").p_adjusted < 0.05
+    assert row(found, "cosine/mean").outcome == "weak"  # with two seeds, no dose is detected in one embedding
 
 
 def test_the_mirrored_stereotype_mirrors_every_value(

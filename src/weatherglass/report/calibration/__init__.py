@@ -122,7 +122,7 @@ def advice(rows: Sequence[MetricResponse]) -> list[tuple[str, str]]:
         ),
         ("Not as a measure of strength: a stronger stereotype looks like less bias", _labels(against)),
         (
-            "Only on average over many trainings: the response is too weak for a single model",
+            "Only on average over trainings: with these seeds, no dose is detected in a single model",
             _labels(weak),
         ),
         ("Not usable here: no response was detected", _labels(blind)),
